@@ -1,0 +1,67 @@
+"""What a format reads out of another tool's file, before anything is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from manent.model.parts import AnyPart, Usage
+
+
+class ImportedMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    One message of a source.
+
+    Args:
+        native_id: the source's own id, unique in the conversation; None where it has none.
+        parent_native_id: the native id of the parent; None is a root. Without `native_id`s the parent is
+            the message before.
+        follows: the parent is simply the message before (sources that are plain lists).
+        role: ours, or the source's word where we have none.
+        parts: what it says.
+        claim_ns: the source's time, nanoseconds since 1970 UTC; None where it states none.
+        hidden: injected or of no person (instructions, snapshots, settings).
+        native: the raw record, byte for byte; several lines where one message is several records.
+        records: how many records of the source it stands for.
+        place: file and line, for reports.
+    """
+
+    role: str
+    parts: tuple[AnyPart, ...]
+    native: bytes
+    place: str
+    native_id: str | None = None
+    parent_native_id: str | None = None
+    follows: bool = False
+    claim_ns: int | None = None
+    hidden: bool = False
+    usage: Usage | None = None
+    author: str | None = None
+    records: int = 1
+
+
+class ImportedConversation(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    One conversation of a source, messages in the source's order.
+
+    `native_id` is None where the source has no ids: then its messages' raw bytes identify it, so that
+    a longer copy of it is known as its growth. `head_native_id` names the leaf that the source shows.
+    """
+
+    format: str
+    messages: tuple[ImportedMessage, ...]
+    place: str
+    native_id: str | None = None
+    title: str | None = None
+    project: str | None = None
+    head_native_id: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """One record that could not be read: where it stands and why. Its neighbours are kept."""
+
+    place: str
+    reason: str
+    raw: bytes = b""

@@ -1,0 +1,158 @@
+"""Parts: the ordered pieces of a message, and what rides along with a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from manent.errors import InputError
+
+
+class Part(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
+    """The base of all parts; `type` names the kind in stored JSON."""
+
+
+class TextPart(Part, frozen=True, tag="text", omit_defaults=True):
+    """Words of whoever wrote the message."""
+
+    text: str
+
+
+class ReasoningPart(Part, frozen=True, tag="reasoning", omit_defaults=True):
+    """A model's reasoning: readable, a summary of it, or only the provider's opaque `signature`."""
+
+    text: str = ""
+    signature: str | None = None
+    is_summary: bool = False
+
+
+class ToolCallPart(Part, frozen=True, tag="tool_call", omit_defaults=True):
+    """A call that a model asked for; `arguments` is any JSON value, or text that is not JSON."""
+
+    name: str
+    arguments: Any = None
+    call_id: str | None = None
+
+
+class ToolResultPart(Part, frozen=True, tag="tool_result", omit_defaults=True):
+    """What a tool gave back; `content` is text or any JSON value."""
+
+    content: Any = ""
+    call_id: str | None = None
+    name: str | None = None
+    is_error: bool = False
+
+
+class FilePart(Part, frozen=True, tag="file", omit_defaults=True):
+    """
+    A file or picture. `digest` leads to its bytes in the store; without it only the name is known.
+
+    `state` is `stored`, `reference` (the source named it without bytes) or `expired`.
+    """
+
+    name: str = ""
+    media_type: str = ""
+    digest: str | None = None
+    size_bytes: int | None = None
+    uri: str | None = None
+    state: str = "reference"
+
+
+class Citation(Part, frozen=True, tag="citation", omit_defaults=True):
+    """Where an answer got something from: the `marker` in its text and the `target` it stands for."""
+
+    marker: str
+    target: str = ""
+    title: str | None = None
+    quote: str | None = None
+    details: Any = None
+
+
+class NoticePart(Part, frozen=True, tag="notice", omit_defaults=True):
+    """Something the program said, in nobody's words: a compaction, a cancelled run, a changed model."""
+
+    kind: str
+    text: str = ""
+
+
+class OpaquePart(Part, frozen=True, tag="opaque", omit_defaults=True):
+    """A piece that this release does not know; `data` is its JSON as it came."""
+
+    data: Any
+    origin: str = ""
+
+
+AnyPart = (
+    TextPart | ReasoningPart | ToolCallPart | ToolResultPart | FilePart | Citation | NoticePart | OpaquePart
+)
+
+
+class ToolEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool that ran during a turn: its name as called, a digest of its arguments, whether it worked."""
+
+    tool: str
+    args_digest: str = ""
+    ok: bool = True
+    duration_ms: int | None = None
+
+
+class PhantomReach(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool name that a model reached for and that was not there, and how it was resolved."""
+
+    name_as_called: str
+    resolution: str
+    detail: str | None = None
+    context_features: tuple[str, ...] = ()
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """
+    What a provider measured. `None` is "not reported", never zero.
+
+    Token counts are whole tokens; `cost` is in `currency`; cached tokens are part of `input_tokens`.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
+    currency: str | None = None
+    model: str | None = None
+    request_id: str | None = None
+
+
+def plain_text(parts: tuple[AnyPart, ...]) -> str:
+    """The words of a message: its text parts, one after the other, with a line between them."""
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def check_json(value: object, where: str) -> None:
+    """
+    Refuse what JSON cannot carry, before a byte is written.
+
+    Args:
+        value: dictionaries with string keys, lists, tuples, strings, finite numbers, booleans, None.
+        where: the argument's name, for the error.
+
+    Raises:
+        InputError: something else stands in `value`; the message names its type, never its content.
+    """
+    pending: list[object] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending.extend(item.values())
+            if not all(isinstance(key, str) for key in item):
+                raise InputError(f"{where} has a dictionary key that is not a string; JSON has only strings.")
+        elif isinstance(item, list | tuple):
+            pending.extend(item)
+        elif isinstance(item, float):
+            if item != item or item in (float("inf"), float("-inf")):
+                raise InputError(f"{where} holds a number that JSON cannot write (NaN or infinite).")
+        elif item is not None and not isinstance(item, str | int | bool):
+            raise InputError(f"{where} holds a {type(item).__name__}, which JSON cannot carry.")

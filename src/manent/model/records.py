@@ -1,0 +1,456 @@
+"""Records: what the log holds, the rows of the read model, and what readers get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from manent.errors import InputError
+from manent.model.events import Event, TurnState
+from manent.model.ids import Address, Stamp, message_address, turn_address
+from manent.model.parts import AnyPart, Citation, PhantomReach, TextPart, ToolEvent, Usage, plain_text
+
+# --- the log ------------------------------------------------------------------------------------
+
+
+class Header(NamedTuple):
+    """All of an event but its leaves; the hash covers each field and the leaves' digests."""
+
+    uid: str
+    writer: str
+    seq: int
+    kind: str
+    schema_version: int
+    claim_ns: int | None
+    event_id: str
+    prev_hash: bytes
+    encoding: int
+
+    @property
+    def stamp(self) -> Stamp:
+        """The event's place in its stream."""
+        return Stamp(self.seq, self.writer)
+
+
+class Leaf(NamedTuple):
+    """
+    The part of an event that is salted, hashed, read and erased alone.
+
+    An erased leaf has neither `data` nor `salt`, and keeps its `digest`; a present one has `digest` None.
+    """
+
+    name: str
+    data: bytes | None
+    salt: bytes | None
+    digest: bytes | None = None
+
+
+class SealedEvent(NamedTuple):
+    """An event with its place in the chain: ready to be written, or as it was read."""
+
+    header: Header
+    leaves: tuple[Leaf, ...]
+
+
+class Pending(NamedTuple):
+    """An event that is about to be appended: all that the store does not give it."""
+
+    event: Event
+    event_id: str
+    claim_ns: int | None
+
+
+class LogEntry(NamedTuple):
+    """A sealed event and where it stands in the store, not decoded."""
+
+    position: int
+    header: Header
+    leaves: tuple[Leaf, ...]
+
+
+class StoredEvent(NamedTuple):
+    """A log entry and what it says."""
+
+    position: int
+    header: Header
+    leaves: tuple[Leaf, ...]
+    event: Event
+
+
+class Tip(NamedTuple):
+    """The last event of one writer in one stream, and how many there are."""
+
+    uid: str
+    writer: str
+    seq: int
+    hash: bytes
+    count: int
+
+
+class StreamInfo(NamedTuple):
+    """A stream's identity. A workspace's own stream has `id` None."""
+
+    uid: str
+    workspace: str
+    id: str | None
+
+
+class StoreInfo(NamedTuple):
+    """What a store says of itself. `clock` is the greatest seq given out."""
+
+    store_id: str
+    generation: str
+    clock: int
+    position: int
+    source_key: bytes
+    format: int
+
+
+class WorkspaceInfo(NamedTuple):
+    """A workspace: its random identity, its own streams' uids, and its aliases as (kind, value)."""
+
+    uid: str
+    streams: tuple[str, ...]
+    aliases: tuple[tuple[str, str], ...]
+
+
+class Register(NamedTuple):
+    """One metadata value of a conversation, as JSON, with the stamp that set it; None is "not set"."""
+
+    field: str
+    value: Any
+    stamp: Stamp
+
+
+# --- the read model -----------------------------------------------------------------------------
+
+
+class Content(NamedTuple):
+    """Where a message's leaves stand: from leaf `first`, `count` of them, of the event at `position`."""
+
+    position: int
+    first: int
+    count: int
+
+
+class ConversationRow(NamedTuple):
+    """
+    The fold of one conversation as a whole.
+
+    `activity` is the stamp of its last content event. `linear`: every message follows the one before,
+    so that the active branch is simply all of them. Claims are nanoseconds since 1970 UTC.
+    """
+
+    uid: str
+    activity: Stamp
+    head: str | None
+    head_stamp: Stamp
+    linear: bool
+    claim_first_ns: int | None
+    claim_max_ns: int | None
+
+
+class MessageState:
+    """Where a message stands in the tree."""
+
+    PRESENT = "present"
+    REMOVED = "removed"
+    DETACHED = "detached"
+
+
+class MessageRow(NamedTuple):
+    """One message of the tree; the place of its first appearance is (seq, writer, ordinal)."""
+
+    seq: int
+    writer: str
+    ordinal: int
+    message_id: str
+    parent_id: str | None
+    role: str
+    turn_seq: int | None
+    turn_writer: str | None
+    content: Content
+    content_stamp: Stamp
+    state: str
+    hidden: bool
+    claim_ns: int | None
+
+
+class TurnRow(NamedTuple):
+    """
+    One turn; (seq, writer) is the stamp of the event that began it.
+
+    An implicit turn was begun by a user's message rather than by `turn_started`: it is complete as soon
+    as an assistant says something. `has_details`: its event has leaves beside question and answer.
+    """
+
+    seq: int
+    writer: str
+    turn_id: str
+    position: int
+    state: str
+    state_stamp: Stamp
+    implicit: bool
+    has_details: bool
+
+    @property
+    def stamp(self) -> Stamp:
+        """The stamp of the event that began the turn."""
+        return Stamp(self.seq, self.writer)
+
+
+class KeyRow(NamedTuple):
+    """An idempotency key that was used: its digest and the event that it stands for."""
+
+    key_digest: bytes
+    seq: int
+    writer: str
+
+
+class MessageEntry(NamedTuple):
+    """A message row with its words, as the read model hands it out."""
+
+    seq: int
+    writer: str
+    ordinal: int
+    message_id: str
+    parent_id: str | None
+    role: str
+    turn_seq: int | None
+    turn_writer: str | None
+    state: str
+    hidden: bool
+    position: int
+    claim_ns: int | None
+    leaves: tuple[tuple[str, bytes | None], ...]
+
+    @property
+    def place(self) -> Place:
+        """Where the message stands in causal order."""
+        return Place(self.seq, self.writer, self.ordinal)
+
+
+class Place(NamedTuple):
+    """A message's place in the causal order of its conversation."""
+
+    seq: int
+    writer: str
+    ordinal: int
+
+
+class ConversationEntry(NamedTuple):
+    """A conversation as lists show it. `rank` is the activity as of the moment the listing began."""
+
+    uid: str
+    id: str
+    workspace: str
+    row: ConversationRow
+    rank: int
+    registers: tuple[Register, ...]
+
+
+# --- what readers get ---------------------------------------------------------------------------
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A message to append.
+
+    Args:
+        role: `system`, `user`, `assistant`, `tool`, or another program's own word.
+        parts: its ordered parts; a string stands for one text part.
+        id: a name unique in the conversation; a random one when None.
+        author: whose words these are; erasing a person goes by it.
+        metadata: any JSON object of the caller's own.
+        hidden: injected by a program, not anybody's words.
+    """
+
+    role: str
+    parts: Sequence[AnyPart] | str
+    id: str | None = None
+    author: str | None = None
+    usage: Usage | None = None
+    metadata: dict[str, Any] | None = None
+    hidden: bool = False
+
+    def ordered_parts(self) -> tuple[AnyPart, ...]:
+        """The parts as a tuple of parts."""
+        return (TextPart(self.parts),) if isinstance(self.parts, str) else tuple(self.parts)
+
+
+class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as it was read: where it stands, who said what, and when by the writer's own claim."""
+
+    id: str
+    conversation_id: str
+    role: str
+    parts: tuple[AnyPart, ...]
+    parent_id: str | None
+    seq: int
+    writer: str
+    turn_seq: int | None
+    claim_ns: int | None
+    state: str
+    hidden: bool
+    cursor: str
+
+    @property
+    def text(self) -> str:
+        """The words of the message, without tool calls, reasoning and files."""
+        return plain_text(self.parts)
+
+    @property
+    def address(self) -> Address:
+        """The address of its turn, or its own outside any turn."""
+        if self.turn_seq is None:
+            return message_address(self.conversation_id, self.id)
+        return turn_address(self.conversation_id, self.turn_seq)
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A turn as it was read: from a user's input until the agent yields.
+
+    `question` and `answer` are the words of its first user message and its last assistant message on
+    the branch that was read; either is "" when there is none, and `state` says why.
+    """
+
+    conversation_id: str
+    seq: int
+    writer: str
+    question: str
+    answer: str
+    state: TurnState
+    claim_ns: int | None
+    message_ids: tuple[str, ...] = ()
+    tool_events: tuple[ToolEvent, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    usage: Usage | None = None
+    phantom_reaches: tuple[PhantomReach, ...] = ()
+    author: str | None = None
+    reason: str | None = None
+    erased: bool = False
+    ambiguous: bool = False
+
+    @property
+    def address(self) -> Address:
+        """`turn:<conversation>#<seq>`, with the writer where two turns share the seq."""
+        return turn_address(self.conversation_id, self.seq, self.writer if self.ambiguous else "")
+
+
+class ConversationSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A conversation in a list.
+
+    `activity_seq` orders lists; `started_ns` and `last_ns` are claims of time, for display only, None
+    when no event states one.
+    """
+
+    id: str
+    workspace: str
+    title: str
+    persona: str | None
+    key: str | None
+    project: str | None
+    end_reason: str | None
+    activity_seq: int
+    started_ns: int | None
+    last_ns: int | None
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A message that a search found.
+
+    `snippet` is text as it was written, `highlights` are [start, end) offsets in it; there are no
+    markers that content could imitate. A greater `score` is better.
+    """
+
+    conversation_id: str
+    title: str
+    address: Address
+    message_id: str
+    role: str
+    score: float
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]
+    cut_before: bool
+    cut_after: bool
+    claim_ns: int | None
+
+
+class FindingKind:
+    """The kinds of finding that `verify` reports."""
+
+    CONTENT = "content"
+    ORDER = "order"
+    LINK = "link"
+    GENESIS = "genesis"
+    TIP = "tip"
+    CUT_TAIL = "cut_tail"
+    UNKNOWN_ENCODING = "unknown_encoding"
+    UNREADABLE = "unreadable"
+    CLOCK = "clock"
+    READ_MODEL = "read_model"
+    ORPHAN = "orphan"
+    RECEIPT = "receipt"
+    ENVELOPE = "envelope"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One undeclared change: its kind, where it is, and what is wrong, never what was said."""
+
+    kind: str
+    address: str
+    detail: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` looked at and found. `unknown_kinds` counts events of a newer release."""
+
+    findings: tuple[Finding, ...]
+    streams: int
+    events: int
+    erased_leaves: int
+    unknown_kinds: int
+
+    @property
+    def ok(self) -> bool:
+        """No finding."""
+        return not self.findings
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A small statement of all tips as of a position, to be kept outside the store (C-4).
+
+    `root` is over (uid, writer, seq, hash) of every tip, sorted; `count` is the number of events.
+    """
+
+    store_id: str
+    position: int
+    count: int
+    root: str
+    claim_ns: int
+    encoding: int
+
+    def to_json(self) -> str:
+        """The receipt as one line of JSON."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Receipt:
+        """
+        Read what `to_json` wrote.
+
+        Raises:
+            InputError: the text is no receipt.
+        """
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise InputError("This is no receipt; give the text that store.receipt() returned.") from error
+
+

@@ -1,0 +1,28 @@
+"""What a projection may read: the rows of the event's own conversation, as of just before the event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from manent.model.ids import Stamp
+from manent.model.records import ConversationRow, MessageRow, Place, TurnRow
+
+
+class View(Protocol):
+    """The rows of one conversation, named by its uid; every backend's reader is one."""
+
+    def find_row(self, uid: str) -> ConversationRow | None:
+        """The conversation's own row, or None before its first event."""
+
+    def find_message(self, uid: str, message_id: str) -> MessageRow | None:
+        """One message, or None."""
+
+    def read_rows_after(self, uid: str, place: Place) -> Iterator[MessageRow]:
+        """The messages that appeared after a place, in causal order; read while nothing is written."""
+
+    def find_turn(self, uid: str, turn_id: str) -> TurnRow | None:
+        """One turn by its id, or None."""
+
+    def find_turn_at(self, uid: str, stamp: Stamp) -> TurnRow | None:
+        """One turn by the stamp of the event that began it, or None."""

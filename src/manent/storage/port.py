@@ -1,0 +1,278 @@
+"""
+The port: what a store must offer so that everything else can be built on it.
+
+A backend keeps three things: the log (append-only, chained), metadata (stamped registers beside it) and
+the read model (rows that `apply` builds and `clear` drops). It knows nothing about conversations beyond
+that. Two ports stand beside it: blobs and drafts. The page `docs/reference/port.md` draws all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from manent.model.changes import Change
+from manent.model.ids import Position, Stamp
+from manent.model.records import (
+    ConversationEntry,
+    ConversationRow,
+    KeyRow,
+    LogEntry,
+    MessageEntry,
+    MessageRow,
+    Pending,
+    Place,
+    Register,
+    SealedEvent,
+    StoreInfo,
+    StreamInfo,
+    Tip,
+    TurnRow,
+    WorkspaceInfo,
+)
+from manent.projection.view import View
+
+
+class Capabilities(NamedTuple):
+    """
+    What a backend can do beyond the port; the conformance suite skips by these, never by class.
+
+    Args:
+        durable: what was committed is there after the process was killed.
+        processes: several processes may open the same store.
+        keeps_files: the store is one or more files of this machine.
+        reads_beside_writes: readers see the last commit while a transaction is open.
+    """
+
+    durable: bool
+    processes: bool
+    keeps_files: bool
+    reads_beside_writes: bool
+
+
+class Listing(NamedTuple):
+    """
+    What a listing of conversations asks for.
+
+    Args:
+        workspace: the fence; None lists every workspace (the owner's handle only).
+        newest_first: the most recently active first; else the least recently active first.
+        limit: at most this many.
+        as_of: the clock when the listing began: later activity moves nothing in it. None: now.
+        after: the (rank, uid) of the last conversation shown, exclusive.
+    """
+
+    workspace: str | None
+    newest_first: bool
+    limit: int
+    as_of: int | None = None
+    after: tuple[int, str] | None = None
+
+
+class Span(NamedTuple):
+    """
+    A stretch of a conversation's messages, by place; both bounds are exclusive.
+
+    `newest_first` gives the end of the stretch, newest first; else its beginning, oldest first.
+    """
+
+    after: Place | None = None
+    before: Place | None = None
+    newest_first: bool = False
+    limit: int = 1000
+
+
+ReadModelRow = ConversationRow | MessageRow | TurnRow | KeyRow
+
+
+class Reader(View, Protocol):
+    """
+    The named reads. One reader sees one moment of the store, and inside a transaction also what that
+    transaction has written. Absent is None or empty; only damage and closed stores raise.
+    """
+
+    def info(self) -> StoreInfo:
+        """The store's identity, generation, clock, last position and source key."""
+
+    def find_workspace(self, kind: str, value: str) -> str | None:
+        """The uid of the workspace that an alias leads to."""
+
+    def list_workspaces(self) -> Sequence[WorkspaceInfo]:
+        """Every workspace by uid, with its streams and aliases, each sorted."""
+
+    def find_stream(self, uid: str) -> StreamInfo | None:
+        """A stream by its uid, conversations and workspace streams alike."""
+
+    def find_ids(self, workspace: str | None, id: str) -> Sequence[StreamInfo]:
+        """The conversations with exactly this id: at most one in a workspace."""
+
+    def find_prefix(self, workspace: str | None, prefix: str, limit: int) -> Sequence[StreamInfo]:
+        """At most `limit` conversations whose id begins with `prefix`, case-sensitive, by id."""
+
+    def find_by_key(self, workspace: str | None, key: str) -> Sequence[StreamInfo]:
+        """The conversations with exactly this key: at most one in a workspace."""
+
+    def read_registers(self, uid: str) -> Sequence[Register]:
+        """All metadata of a conversation, by field; a register that was unset has the value None."""
+
+    def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
+        """Conversations by (activity, uid), as `listing` asks."""
+
+    def read_messages(self, uid: str, span: Span) -> Sequence[MessageEntry]:
+        """Messages of every branch by place, removed and detached ones included."""
+
+    def read_branch(self, uid: str, message_id: str, limit: int) -> Sequence[MessageEntry]:
+        """A message and its ancestors, at most `limit`, newest first."""
+
+    def read_turns(self, uid: str, span: Span) -> Sequence[TurnRow]:
+        """Turns by stamp; the ordinals of the span's places do not count."""
+
+    def read_turn_messages(self, uid: str, first: Stamp, last: Stamp) -> Sequence[MessageEntry]:
+        """Messages of the turns from `first` to `last`, both included, by place."""
+
+    def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
+        """The event that an idempotency key stands for."""
+
+    def find_entry(self, uid: str, stamp: Stamp) -> LogEntry | None:
+        """One event of a stream."""
+
+    def read_stream(self, uid: str, after: Stamp, limit: int) -> Sequence[LogEntry]:
+        """Events of a stream by (seq, writer), after `after`, at most `limit`."""
+
+    def read_log(self, after: int, limit: int) -> Sequence[LogEntry]:
+        """Events of the store by position, after position `after`, at most `limit`."""
+
+    def read_uids(self, after: str, limit: int) -> Sequence[str]:
+        """Uids of streams by uid, after `after`, at most `limit`: with events, rows or an identity."""
+
+    def read_tips(self, uid: str) -> Sequence[Tip]:
+        """The recorded tips of a stream, by writer."""
+
+    def read_rows(self, uid: str) -> Iterator[ReadModelRow]:
+        """Every row of a conversation's read model: itself, messages, turns, keys, each by its key."""
+
+
+class Transaction(Protocol):
+    """
+    One atomic write. Leaving the `with` block commits; any exception on the way rolls all of it back.
+
+    Reads of `read` see the writes so far. Not for several threads.
+    """
+
+    read: Reader
+
+    def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
+        """Give events their seq, link and position in this writer's chain; return them as stored (L-1)."""
+
+    def adopt(self, events: Sequence[SealedEvent]) -> Sequence[LogEntry]:
+        """
+        Store events that were sealed elsewhere, as they are, and raise the clock to their seq.
+
+        Raises:
+            AlreadyExistsError: a (stream, writer, seq) is there already.
+        """
+
+    def apply(self, uid: str, changes: Iterable[Change]) -> None:
+        """Make the row changes, in order; a row set by a greater stamp stays."""
+
+    def clear(self, uid: str) -> None:
+        """Drop every read-model row of a conversation; the log and metadata stay."""
+
+    def put_stream(self, stream: StreamInfo) -> None:
+        """
+        Give a stream its identity.
+
+        Raises:
+            AlreadyExistsError: the id is taken in the workspace.
+        """
+
+    def put_workspace(self, workspace: WorkspaceInfo) -> None:
+        """Add a workspace, or what it lacks of its streams and aliases."""
+
+    def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
+        """Set a register with a new tick of the clock, or with `stamp` unless a greater one set it."""
+
+    def erase_leaves(self, uid: str, stamp: Stamp, names: Sequence[str]) -> int:
+        """Delete the bytes and salts of leaves and keep their digests; return how many had any."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """
+    A store behind the port. Usable from several threads; after a fork it reopens itself in the child.
+
+    `url` names it for people. `writer` is who its appends are by: the same for all processes of one
+    installation, another one in a copy of the store (L-4).
+    """
+
+    url: str
+    capabilities: Capabilities
+    blobs: Blobs
+    drafts: Drafts
+
+    @property
+    def writer(self) -> str:
+        """The writer of this handle; known once something was written, else found now without writing."""
+
+    @property
+    def notice(self) -> str | None:
+        """What the user should be told once about this place (no WAL here), or None."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """
+        Begin a write; one at a time in the whole store.
+
+        Raises:
+            StoreBusyError: the lock was not had within the store's `wait`.
+            ReadOnlyError: the place cannot be written.
+            StorageFullError: on commit, when there is no room.
+        """
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Read one moment of the store. A long read hinders no writer where the backend can help it."""
+
+    def close(self) -> None:
+        """Release everything; may be called twice and from any thread."""
+
+
+class Blobs(Protocol):
+    """Attachments by digest, each kept once in a workspace. A stored blob is whole or absent."""
+
+    def put(self, workspace: str, chunks: Iterable[bytes]) -> str:
+        """Store bytes; return their digest (BLAKE3-256, hex). The same bytes again change nothing."""
+
+    def get(self, workspace: str, digest: str) -> Iterator[bytes]:
+        """
+        The bytes in chunks.
+
+        Raises:
+            NotFoundError: this workspace holds no such blob.
+        """
+
+    def drop(self, workspace: str, digest: str) -> bool:
+        """Remove a blob; return whether it was there."""
+
+    def list_digests(self, workspace: str) -> Sequence[str]:
+        """The digests of a workspace's blobs, sorted; sweeping goes by it."""
+
+
+class Drafts(Protocol):
+    """Text that is streaming and not a message yet: replaced as it grows, dropped when it is one."""
+
+    def put(self, uid: str, draft_id: str, data: bytes) -> None:
+        """Keep `data` as the draft's whole state."""
+
+    def get(self, uid: str, draft_id: str) -> bytes | None:
+        """The draft's last state, or None."""
+
+    def drop(self, uid: str, draft_id: str) -> bool:
+        """Remove a draft; return whether it was there."""
+
+    def list_ids(self, uid: str) -> Sequence[str]:
+        """The ids of a conversation's drafts, sorted."""
+
+
+def position_of(info: StoreInfo, value: int) -> Position:
+    """A position of this store that a follower may keep."""
+    return Position(info.generation, value)

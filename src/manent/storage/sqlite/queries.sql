@@ -1,0 +1,556 @@
+-- Every statement of the SQLite backend, in the order of the port. Values are parameters, columns are
+-- named, and the fence is in the query: `:workspace` is a workspace's uid, NULL only in the owner's hands.
+
+-- ==== the store itself =============================================================================
+
+-- name: begin_write
+-- One writer at a time, known at once: a deferred transaction could fail after its first read.
+BEGIN IMMEDIATE;
+
+-- name: begin_read
+BEGIN;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: read_clock
+-- The first read of a snapshot.
+SELECT clock FROM store;
+
+-- name: read_info
+-- What a store says of itself.
+SELECT store_id, generation, clock, source_key,
+       (SELECT coalesce(max(position), 0) FROM events) AS position
+FROM store;
+
+-- name: create_store
+-- The one row of a new store.
+INSERT INTO store (only_row, store_id, generation, source_key, clock)
+VALUES (1, :store_id, :generation, :source_key, 0);
+
+-- name: count_tables
+-- Whether a file holds anything at all.
+SELECT count(*) FROM sqlite_schema;
+
+-- name: tick
+-- Give out the next :count seqs; the last of them comes back (L-1).
+UPDATE store SET clock = clock + :count RETURNING clock;
+
+-- name: raise_clock
+-- A seq that was read from elsewhere: ours are greater from now on.
+UPDATE store SET clock = max(clock, :seq);
+
+-- name: set_source_key
+-- An empty store takes over the source key of what it imports.
+UPDATE store SET source_key = :source_key;
+
+-- name: renew_generation
+-- Positions of before the copy mean nothing any more.
+UPDATE store SET generation = :generation;
+
+-- name: find_incarnation
+-- This installation's incarnation in this file.
+SELECT incarnation FROM installations WHERE fingerprint = :fingerprint;
+
+-- name: put_incarnation
+-- A new installation, or a copied or restored file.
+INSERT INTO installations (fingerprint, incarnation) VALUES (:fingerprint, :incarnation)
+ON CONFLICT (fingerprint) DO UPDATE SET incarnation = excluded.incarnation;
+
+-- ==== workspaces and streams =======================================================================
+
+-- name: find_workspace
+-- The workspace that an alias leads to.
+SELECT w.uid FROM workspace_aliases a JOIN workspaces w ON w.workspace = a.workspace
+WHERE a.kind = :kind AND a.value = :value;
+
+-- name: list_workspaces
+SELECT uid FROM workspaces ORDER BY uid;
+
+-- name: list_aliases
+SELECT a.kind, a.value FROM workspace_aliases a JOIN workspaces w ON w.workspace = a.workspace
+WHERE w.uid = :workspace ORDER BY a.kind, a.value;
+
+-- name: list_workspace_streams
+SELECT s.uid FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE w.uid = :workspace AND s.id IS NULL ORDER BY s.uid;
+
+-- name: put_workspace
+INSERT INTO workspaces (uid) VALUES (:workspace) ON CONFLICT (uid) DO NOTHING;
+
+-- name: put_alias
+-- An alias that leads somewhere keeps leading there.
+INSERT INTO workspace_aliases (kind, value, workspace)
+SELECT :kind, :value, workspace FROM workspaces WHERE uid = :workspace
+ON CONFLICT (kind, value) DO NOTHING;
+
+-- name: put_stream
+INSERT INTO streams (uid, workspace, id)
+SELECT :uid, workspace, :id FROM workspaces WHERE uid = :workspace;
+
+-- name: find_stream_number
+SELECT stream FROM streams WHERE uid = :uid;
+
+-- name: find_stream
+SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE s.uid = :uid;
+
+-- name: find_ids
+-- An exact id inside one workspace.
+SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE w.uid = :workspace AND s.id = :id;
+
+-- name: find_ids_of_all
+SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE s.id = :id ORDER BY w.uid;
+
+-- name: find_prefix
+-- Ids from :prefix up to :beyond, the first text after all that begin with it. Case-sensitive.
+SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE w.uid = :workspace AND s.id >= :prefix AND s.id < :beyond ORDER BY s.id LIMIT :limit;
+
+-- name: find_prefix_of_all
+SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+WHERE s.id >= :prefix AND s.id < :beyond ORDER BY s.id, w.uid LIMIT :limit;
+
+-- name: find_by_key
+SELECT s.uid, w.uid, s.id
+FROM conversation_keys k
+JOIN streams s ON s.stream = k.stream
+JOIN workspaces w ON w.workspace = k.workspace
+WHERE k.key = :key AND w.uid = :workspace;
+
+-- name: find_by_key_of_all
+SELECT s.uid, w.uid, s.id
+FROM conversation_keys k
+JOIN streams s ON s.stream = k.stream
+JOIN workspaces w ON w.workspace = k.workspace
+WHERE k.key = :key ORDER BY w.uid;
+
+-- name: read_uids
+SELECT uid FROM streams WHERE uid > :after ORDER BY uid LIMIT :limit;
+
+-- name: find_orphan_events
+-- Events of a stream that is gone: only tampering leaves any.
+SELECT e.position, e.seq, e.writer FROM events e
+WHERE NOT EXISTS (SELECT 1 FROM streams s WHERE s.stream = e.stream) ORDER BY e.position;
+
+-- name: find_orphan_leaves
+-- Leaves of an event that is gone: only tampering leaves any.
+SELECT DISTINCT l.leaf >> 16 FROM leaves l
+WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.position = l.leaf >> 16) ORDER BY 1;
+
+-- ==== the log ======================================================================================
+
+-- name: find_tip
+SELECT seq, hash, count FROM tips WHERE stream = :stream AND writer = :writer;
+
+-- name: insert_event
+INSERT INTO events (stream, seq, writer, kind, schema_version, encoding, claim_ns, event_id, prev_hash)
+VALUES (:stream, :seq, :writer, :kind, :schema_version, :encoding, :claim_ns, :event_id, :prev_hash);
+
+-- name: insert_leaf
+INSERT INTO leaves (leaf, name, packed, salt, data, digest)
+VALUES (:leaf, :name, :packed, :salt, :data, :digest);
+
+-- name: put_tip
+INSERT INTO tips (stream, writer, seq, hash, count) VALUES (:stream, :writer, :seq, :hash, :count)
+ON CONFLICT (stream, writer) DO UPDATE
+SET seq = excluded.seq, hash = excluded.hash, count = excluded.count;
+
+-- name: read_tips
+SELECT t.writer, t.seq, t.hash, t.count FROM tips t JOIN streams s ON s.stream = t.stream
+WHERE s.uid = :uid ORDER BY t.writer;
+
+-- name: read_stream
+-- Events of a stream in causal order with their leaves, one row a leaf (a leafless event gives one row).
+SELECT e.position, s.uid, e.writer, e.seq, e.kind, e.schema_version, e.claim_ns, e.event_id, e.prev_hash,
+       e.encoding, l.name, l.data, l.salt, l.digest, l.packed
+FROM (
+    SELECT v.* FROM events v
+    WHERE v.stream = (SELECT stream FROM streams WHERE uid = :uid)
+      AND v.seq >= :seq AND (v.seq > :seq OR v.writer > :writer)
+    ORDER BY v.seq, v.writer LIMIT :limit
+) e
+JOIN streams s ON s.stream = e.stream
+LEFT JOIN leaves l ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
+ORDER BY e.seq, e.writer, l.leaf;
+
+-- name: read_log
+-- Events of the store by position, one row a leaf.
+SELECT e.position, s.uid, e.writer, e.seq, e.kind, e.schema_version, e.claim_ns, e.event_id, e.prev_hash,
+       e.encoding, l.name, l.data, l.salt, l.digest, l.packed
+FROM (SELECT v.* FROM events v WHERE v.position > :after ORDER BY v.position LIMIT :limit) e
+JOIN streams s ON s.stream = e.stream
+LEFT JOIN leaves l ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
+ORDER BY e.position, l.leaf;
+
+-- name: find_entry
+-- One event of a stream, one row a leaf.
+SELECT e.position, s.uid, e.writer, e.seq, e.kind, e.schema_version, e.claim_ns, e.event_id, e.prev_hash,
+       e.encoding, l.name, l.data, l.salt, l.digest, l.packed
+FROM streams s
+JOIN events e ON e.stream = s.stream AND e.seq = :seq AND e.writer = :writer
+LEFT JOIN leaves l ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
+WHERE s.uid = :uid
+ORDER BY l.leaf;
+
+-- name: find_leaves_to_erase
+SELECT l.leaf, l.name, l.packed, l.salt, l.data FROM leaves l
+JOIN events e ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
+WHERE e.stream = :stream AND e.seq = :seq AND e.writer = :writer AND l.data IS NOT NULL;
+
+-- name: erase_leaf
+-- The bytes and the salt go (secure_delete overwrites them), the digest stays: the chain holds.
+UPDATE leaves SET data = NULL, salt = NULL, packed = 0, digest = :digest WHERE leaf = :leaf;
+
+-- ==== metadata =====================================================================================
+
+-- name: put_register
+-- The greater stamp wins.
+INSERT INTO registers (stream, field, value, seq, writer) VALUES (:stream, :field, :value, :seq, :writer)
+ON CONFLICT (stream, field) DO UPDATE
+SET value = excluded.value, seq = excluded.seq, writer = excluded.writer
+WHERE (excluded.seq, excluded.writer) > (seq, writer);
+
+-- name: read_registers
+SELECT r.field, r.value, r.seq, r.writer FROM registers r JOIN streams s ON s.stream = r.stream
+WHERE s.uid = :uid ORDER BY r.field;
+
+-- name: drop_key
+DELETE FROM conversation_keys WHERE stream = :stream;
+
+-- name: put_key
+INSERT INTO conversation_keys (key, workspace, stream)
+SELECT :key, workspace, stream FROM streams WHERE stream = :stream;
+
+-- ==== the read model: changes ======================================================================
+
+-- name: touch_conversation
+-- Activity moves up only; claims keep their first and their running maximum (R-2).
+INSERT INTO conversations (stream, workspace, activity_seq, activity_writer, head, head_seq, head_writer,
+                           linear, claim_first_ns, claim_max_ns)
+SELECT stream, workspace, :seq, :writer, NULL, -1, x'', 1, :claim_ns, :claim_ns
+FROM streams WHERE stream = :stream
+ON CONFLICT (stream) DO UPDATE SET
+    activity_seq = excluded.activity_seq,
+    activity_writer = excluded.activity_writer,
+    claim_first_ns = coalesce(claim_first_ns, excluded.claim_first_ns),
+    claim_max_ns = max(coalesce(claim_max_ns, excluded.claim_max_ns),
+                       coalesce(excluded.claim_max_ns, claim_max_ns))
+WHERE (excluded.activity_seq, excluded.activity_writer) > (activity_seq, activity_writer);
+
+-- name: put_message
+INSERT INTO messages (stream, seq, writer, ordinal, message_id, parent_id, role, turn_seq, turn_writer,
+                      position, first_leaf, leaf_count, state, hidden, claim_ns)
+VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_id, :role, :turn_seq, :turn_writer,
+        :position, :first_leaf, :leaf_count, :state, :hidden, :claim_ns)
+ON CONFLICT DO NOTHING;
+
+-- name: set_content
+UPDATE messages
+SET position = :position, first_leaf = :first_leaf, leaf_count = :leaf_count,
+    content_seq = :seq, content_writer = :writer
+WHERE stream = :stream AND message_id = :message_id
+  AND (:seq, :writer) > (coalesce(content_seq, seq), coalesce(content_writer, writer));
+
+-- name: set_message_state
+UPDATE messages SET state = :state WHERE stream = :stream AND message_id = :message_id;
+
+-- name: set_head
+UPDATE conversations SET head = :head, linear = :linear, head_seq = :seq, head_writer = :writer
+WHERE stream = :stream AND (:seq, :writer) > (head_seq, head_writer);
+
+-- name: put_turn
+INSERT INTO turns (stream, seq, writer, turn_id, position, state, implicit, has_details)
+VALUES (:stream, :seq, :writer, :turn_id, :position, :state, :implicit, :has_details)
+ON CONFLICT DO NOTHING;
+
+-- name: set_turn_state
+UPDATE turns SET state = :state, state_seq = :seq, state_writer = :writer
+WHERE stream = :stream AND turn_id = :turn_id
+  AND (:seq, :writer) > (coalesce(state_seq, seq), coalesce(state_writer, writer));
+
+-- name: put_idempotency_key
+-- The first event under a key keeps it.
+INSERT INTO idempotency_keys (stream, key_digest, seq, writer)
+VALUES (:stream, :key_digest, :seq, :writer)
+ON CONFLICT DO NOTHING;
+
+-- name: clear_conversation
+DELETE FROM conversations WHERE stream = :stream;
+
+-- name: clear_messages
+DELETE FROM messages WHERE stream = :stream;
+
+-- name: clear_turns
+DELETE FROM turns WHERE stream = :stream;
+
+-- name: clear_idempotency_keys
+DELETE FROM idempotency_keys WHERE stream = :stream;
+
+-- ==== the read model: reads ========================================================================
+
+-- name: find_row
+SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
+       c.claim_first_ns, c.claim_max_ns
+FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
+
+-- name: find_message
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
+       m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
+       coalesce(m.content_writer, m.writer), m.state, m.hidden, m.claim_ns
+FROM streams s JOIN messages m ON m.stream = s.stream
+WHERE s.uid = :uid AND m.message_id = :message_id;
+
+-- name: read_message_rows
+-- Rows of the tree after a place, in causal order, without their words.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
+       m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
+       coalesce(m.content_writer, m.writer), m.state, m.hidden, m.claim_ns
+FROM messages m
+WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
+  AND m.seq >= :seq AND (m.seq, m.writer, m.ordinal) > (:seq, :writer, :ordinal)
+ORDER BY m.seq, m.writer, m.ordinal;
+
+-- name: find_turn
+SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
+       coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM streams s JOIN turns t ON t.stream = s.stream WHERE s.uid = :uid AND t.turn_id = :turn_id;
+
+-- name: find_turn_at
+SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
+       coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM streams s JOIN turns t ON t.stream = s.stream
+WHERE s.uid = :uid AND t.seq = :seq AND t.writer = :writer;
+
+-- name: read_turns_forward
+SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
+       coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM turns t
+WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
+  AND (t.seq, t.writer) > (:after_seq, :after_writer)
+  AND (t.seq, t.writer) < (:before_seq, :before_writer)
+ORDER BY t.seq, t.writer LIMIT :limit;
+
+-- name: read_turns_backward
+SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
+       coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM turns t
+WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
+  AND (t.seq, t.writer) > (:after_seq, :after_writer)
+  AND (t.seq, t.writer) < (:before_seq, :before_writer)
+ORDER BY t.seq DESC, t.writer DESC LIMIT :limit;
+
+-- name: read_keys
+SELECT k.key_digest, k.seq, k.writer FROM idempotency_keys k JOIN streams s ON s.stream = k.stream
+WHERE s.uid = :uid ORDER BY k.key_digest;
+
+-- name: find_key
+SELECT k.seq, k.writer FROM idempotency_keys k JOIN streams s ON s.stream = k.stream
+WHERE s.uid = :uid AND k.key_digest = :key_digest;
+
+-- name: read_messages_forward
+-- A stretch of messages with their words, one row a leaf (a message without words gives one row).
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+FROM (
+    SELECT n.* FROM messages n
+    WHERE n.stream = (SELECT stream FROM streams WHERE uid = :uid)
+      AND (n.seq, n.writer, n.ordinal) > (:after_seq, :after_writer, :after_ordinal)
+      AND (n.seq, n.writer, n.ordinal) < (:before_seq, :before_writer, :before_ordinal)
+    ORDER BY n.seq, n.writer, n.ordinal LIMIT :limit
+) m
+LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
+                  AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
+ORDER BY m.seq, m.writer, m.ordinal, l.leaf;
+
+-- name: read_messages_backward
+-- The same from the end.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+FROM (
+    SELECT n.* FROM messages n
+    WHERE n.stream = (SELECT stream FROM streams WHERE uid = :uid)
+      AND (n.seq, n.writer, n.ordinal) > (:after_seq, :after_writer, :after_ordinal)
+      AND (n.seq, n.writer, n.ordinal) < (:before_seq, :before_writer, :before_ordinal)
+    ORDER BY n.seq DESC, n.writer DESC, n.ordinal DESC LIMIT :limit
+) m
+LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
+                  AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
+ORDER BY m.seq DESC, m.writer DESC, m.ordinal DESC, l.leaf;
+
+-- name: read_branch
+-- A message and its ancestors with their words, newest first, one row a leaf.
+WITH RECURSIVE branch (depth, seq, writer, ordinal, parent_id) AS (
+    SELECT 1, m.seq, m.writer, m.ordinal, m.parent_id FROM messages m
+    WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.message_id = :message_id
+    UNION ALL
+    SELECT b.depth + 1, m.seq, m.writer, m.ordinal, m.parent_id
+    FROM branch b JOIN messages m
+      ON m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.message_id = b.parent_id
+    WHERE b.depth < :limit
+)
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+FROM branch b
+JOIN messages m ON m.stream = (SELECT stream FROM streams WHERE uid = :uid)
+               AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
+LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
+                  AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
+ORDER BY b.depth, l.leaf;
+
+-- name: read_turn_messages
+-- Messages of a stretch of turns, both ends included, by place, one row a leaf.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+FROM messages m INDEXED BY messages_by_turn
+LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
+                  AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
+WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
+  AND (m.turn_seq, m.turn_writer) >= (:first_seq, :first_writer)
+  AND (m.turn_seq, m.turn_writer) <= (:last_seq, :last_writer)
+ORDER BY m.turn_seq, m.turn_writer, m.seq, m.writer, m.ordinal, l.leaf;
+
+-- name: list_newest
+-- Conversations by activity. Those that moved after :as_of take part with the activity that they had
+-- then, so that paging shows each exactly once; those that began after it do not.
+SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+FROM (
+    SELECT * FROM (
+        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
+        JOIN streams s ON s.stream = c.stream
+        WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
+          AND c.activity_seq <= min(:as_of, :rank)
+          AND (c.activity_seq < :rank OR s.uid < :uid)
+        ORDER BY c.activity_seq DESC, s.uid DESC LIMIT :limit
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
+                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
+        FROM conversations c
+        WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
+          AND c.activity_seq > :as_of
+    )
+) ranked
+JOIN conversations c ON c.stream = ranked.stream
+JOIN streams s ON s.stream = ranked.stream
+JOIN workspaces w ON w.workspace = s.workspace
+WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) < (:rank, :uid)
+ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
+
+-- name: list_newest_of_all
+SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+FROM (
+    SELECT * FROM (
+        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
+        JOIN streams s ON s.stream = c.stream
+        WHERE c.activity_seq <= min(:as_of, :rank) AND (c.activity_seq < :rank OR s.uid < :uid)
+        ORDER BY c.activity_seq DESC, s.uid DESC LIMIT :limit
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
+                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
+        FROM conversations c WHERE c.activity_seq > :as_of
+    )
+) ranked
+JOIN conversations c ON c.stream = ranked.stream
+JOIN streams s ON s.stream = ranked.stream
+JOIN workspaces w ON w.workspace = s.workspace
+WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) < (:rank, :uid)
+ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
+
+-- name: list_oldest
+SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+FROM (
+    SELECT * FROM (
+        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
+        JOIN streams s ON s.stream = c.stream
+        WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
+          AND c.activity_seq >= :rank AND c.activity_seq <= :as_of
+          AND (c.activity_seq > :rank OR s.uid > :uid)
+        ORDER BY c.activity_seq, s.uid LIMIT :limit
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
+                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
+        FROM conversations c
+        WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
+          AND c.activity_seq > :as_of
+    )
+) ranked
+JOIN conversations c ON c.stream = ranked.stream
+JOIN streams s ON s.stream = ranked.stream
+JOIN workspaces w ON w.workspace = s.workspace
+WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) > (:rank, :uid)
+ORDER BY ranked.rank, s.uid LIMIT :limit;
+
+-- name: list_oldest_of_all
+SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+FROM (
+    SELECT * FROM (
+        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
+        JOIN streams s ON s.stream = c.stream
+        WHERE c.activity_seq >= :rank AND c.activity_seq <= :as_of
+          AND (c.activity_seq > :rank OR s.uid > :uid)
+        ORDER BY c.activity_seq, s.uid LIMIT :limit
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
+                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
+        FROM conversations c WHERE c.activity_seq > :as_of
+    )
+) ranked
+JOIN conversations c ON c.stream = ranked.stream
+JOIN streams s ON s.stream = ranked.stream
+JOIN workspaces w ON w.workspace = s.workspace
+WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) > (:rank, :uid)
+ORDER BY ranked.rank, s.uid LIMIT :limit;
+
+-- ==== blobs and drafts =============================================================================
+
+-- name: find_blob
+SELECT blob FROM blobs WHERE workspace = :workspace AND digest = :digest;
+
+-- name: put_blob
+INSERT INTO blobs (workspace, digest) VALUES (:workspace, :digest) RETURNING blob;
+
+-- name: put_chunk
+INSERT INTO blob_chunks (blob, number, data) VALUES (:blob, :number, :data);
+
+-- name: name_blob
+-- A blob is written under a passing name and gets its digest once its last byte is known.
+UPDATE blobs SET digest = :digest WHERE blob = :blob;
+
+-- name: read_chunk
+SELECT data FROM blob_chunks WHERE blob = :blob AND number = :number;
+
+-- name: drop_blob
+DELETE FROM blobs WHERE workspace = :workspace AND digest = :digest RETURNING blob;
+
+-- name: list_digests
+SELECT digest FROM blobs WHERE workspace = :workspace ORDER BY digest;
+
+-- name: put_draft
+INSERT INTO drafts (uid, draft_id, data) VALUES (:uid, :draft_id, :data)
+ON CONFLICT (uid, draft_id) DO UPDATE SET data = excluded.data;
+
+-- name: get_draft
+SELECT data FROM drafts WHERE uid = :uid AND draft_id = :draft_id;
+
+-- name: drop_draft
+DELETE FROM drafts WHERE uid = :uid AND draft_id = :draft_id RETURNING 1;
+
+-- name: list_drafts
+SELECT draft_id FROM drafts WHERE uid = :uid ORDER BY draft_id;

@@ -1,0 +1,278 @@
+"""One write transaction: the log, metadata and the read model, over one connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, assert_never
+
+import apsw
+
+from manent.codec import chain
+from manent.codec.canonical import dumps, escape_name
+from manent.codec.sealing import NewSalts, digest_of, hash_of, seal
+from manent.errors import AlreadyExistsError, NotFoundError
+from manent.model.changes import (
+    Change,
+    ConversationTouched,
+    HeadSet,
+    KeyClaimed,
+    MessageContentSet,
+    MessagePut,
+    MessageStateSet,
+    TurnPut,
+    TurnStateSet,
+)
+from manent.model.ids import Stamp
+from manent.model.records import (
+    Leaf,
+    LogEntry,
+    MessageRow,
+    Pending,
+    SealedEvent,
+    StreamInfo,
+    TurnRow,
+    WorkspaceInfo,
+)
+from manent.storage.sqlite import rows
+from manent.storage.sqlite.reader import SQL, SqliteReader
+
+KEY_FIELD = "key"
+
+
+class SqliteTransaction:
+    """The port's `Transaction`."""
+
+    def __init__(self, connection: apsw.Connection, *, writer: str, new_salts: NewSalts) -> None:
+        self.read = SqliteReader(connection)
+        self._connection = connection
+        self._writer = writer
+        self._new_salts = new_salts
+        self._numbers: dict[str, int] = {}
+
+    def _run(self, name: str, /, **values: Any) -> Any:
+        return self._connection.execute(SQL[name], values)
+
+    def _number(self, uid: str) -> int:
+        """The stream's number in this file."""
+        number = self._numbers.get(uid)
+        if number is None:
+            row = self._run("find_stream_number", uid=bytes.fromhex(uid)).fetchone()
+            if row is None:
+                raise NotFoundError("stream", uid)
+            number = self._numbers[uid] = row[0]
+        return number
+
+    # --- the log
+
+    def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
+        if not pending:
+            return []
+        stream, writer = self._number(uid), bytes.fromhex(self._writer)
+        last_seq = self._tick(len(pending))
+        tip = self._run("find_tip", stream=stream, writer=writer).fetchone()
+        _, prev_hash, count = tip or (0, chain.genesis(uid, self._writer), 0)
+        sealed, last_hash = seal(
+            pending,
+            uid=uid,
+            writer=self._writer,
+            first_seq=last_seq - len(pending) + 1,
+            prev_hash=prev_hash,
+            new_salts=self._new_salts,
+        )
+        entries = [self._insert(stream, event) for event in sealed]
+        self._run(
+            "put_tip", stream=stream, writer=writer, seq=last_seq, hash=last_hash, count=count + len(sealed)
+        )
+        return entries
+
+    def _tick(self, count: int) -> int:
+        return int(self._run("tick", count=count).fetchone()[0])
+
+    def _insert(self, stream: int, event: SealedEvent) -> LogEntry:
+        header = event.header
+        self._run(
+            "insert_event",
+            stream=stream,
+            seq=header.seq,
+            writer=bytes.fromhex(header.writer),
+            kind=header.kind,
+            schema_version=header.schema_version,
+            encoding=header.encoding,
+            claim_ns=header.claim_ns,
+            event_id=bytes.fromhex(header.event_id),
+            prev_hash=header.prev_hash,
+        )
+        position = self._connection.last_insert_rowid()
+        for number, leaf in enumerate(event.leaves):
+            self._insert_leaf(position << rows.LEAF_BITS | number, leaf)
+        return LogEntry(position, header, event.leaves)
+
+    def _insert_leaf(self, number: int, leaf: Leaf) -> None:
+        packed, data = rows.pack(leaf)
+        self._run(
+            "insert_leaf",
+            leaf=number,
+            name=leaf.name,
+            packed=packed,
+            salt=leaf.salt,
+            data=data,
+            digest=leaf.digest,
+        )
+
+    def adopt(self, events: Sequence[SealedEvent]) -> Sequence[LogEntry]:
+        return [self._adopt_one(event) for event in events]
+
+    def _adopt_one(self, event: SealedEvent) -> LogEntry:
+        header = event.header
+        stream, writer = self._number(header.uid), bytes.fromhex(header.writer)
+        self._run("raise_clock", seq=header.seq)
+        tip = self._run("find_tip", stream=stream, writer=writer).fetchone()
+        if tip is not None and tip[0] >= header.seq:
+            raise AlreadyExistsError("event", f"{header.seq}@{header.writer}")
+        entry = self._insert(stream, event)
+        count = tip[2] + 1 if tip else 1
+        self._run(
+            "put_tip", stream=stream, writer=writer, seq=header.seq, hash=hash_of(event), count=count
+        )
+        return entry
+
+    def erase_leaves(self, uid: str, stamp: Stamp, names: Sequence[str]) -> int:
+        found = self._run(
+            "find_leaves_to_erase",
+            stream=self._number(uid),
+            seq=stamp.seq,
+            writer=bytes.fromhex(stamp.writer),
+        ).fetchall()
+        doomed = [row for row in found if row[1] in names]
+        for leaf, name, packed, salt, data in doomed:
+            digest = digest_of(Leaf(name, rows.unpack(data, packed), salt))
+            self._run("erase_leaf", leaf=leaf, digest=digest)
+        return len(doomed)
+
+    # --- identities and metadata
+
+    def put_workspace(self, workspace: WorkspaceInfo) -> None:
+        uid = bytes.fromhex(workspace.uid)
+        self._run("put_workspace", workspace=uid)
+        for kind, value in workspace.aliases:
+            self._run("put_alias", kind=kind, value=escape_name(value), workspace=uid)
+        for stream in workspace.streams:
+            if self.read.find_stream(stream) is None:
+                self.put_stream(StreamInfo(stream, workspace.uid, None))
+
+    def put_stream(self, stream: StreamInfo) -> None:
+        if stream.id is not None and self.read.find_ids(stream.workspace, stream.id):
+            raise AlreadyExistsError("id", stream.id)
+        self._run(
+            "put_stream",
+            uid=bytes.fromhex(stream.uid),
+            workspace=bytes.fromhex(stream.workspace),
+            id=None if stream.id is None else escape_name(stream.id),
+        )
+
+    def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
+        stream = self._number(uid)
+        if stamp is None:
+            stamp = Stamp(self._tick(1), self._writer)
+        else:
+            self._run("raise_clock", seq=stamp.seq)
+        self._run(
+            "put_register",
+            stream=stream,
+            field=field,
+            value=None if value is None else dumps(value),
+            seq=stamp.seq,
+            writer=bytes.fromhex(stamp.writer),
+        )
+        if field == KEY_FIELD and self._connection.changes():
+            self._put_key(stream, value)
+        return stamp
+
+    def _put_key(self, stream: int, key: str | None) -> None:
+        self._run("drop_key", stream=stream)
+        if key is not None:
+            self._run("put_key", stream=stream, key=escape_name(key))
+
+    def adopt_source_key(self, source_key: bytes) -> None:
+        """An empty store takes over the source key of what it imports."""
+        self._run("set_source_key", source_key=source_key)
+
+    # --- the read model
+
+    def clear(self, uid: str) -> None:
+        stream = self._number(uid)
+        for table in ("conversation", "messages", "turns", "idempotency_keys"):
+            self._run(f"clear_{table}", stream=stream)
+
+    def apply(self, uid: str, changes: Iterable[Change]) -> None:
+        stream = self._number(uid)
+        for change in changes:
+            self._apply(stream, change)
+
+    def _apply(self, stream: int, change: Change) -> None:
+        match change:
+            case MessagePut(row):
+                self._put_message(stream, row)
+            case TurnPut(row):
+                self._put_turn(stream, row)
+            case ConversationTouched(stamp, claim_ns):
+                self._stamped("touch_conversation", stream, stamp, claim_ns=claim_ns)
+            case HeadSet(head, linear, stamp):
+                name = None if head is None else escape_name(head)
+                self._stamped("set_head", stream, stamp, head=name, linear=linear)
+            case MessageContentSet(message_id, content, stamp):
+                self._stamped(
+                    "set_content",
+                    stream,
+                    stamp,
+                    message_id=escape_name(message_id),
+                    position=content.position,
+                    first_leaf=content.first,
+                    leaf_count=content.count,
+                )
+            case MessageStateSet(message_id, state, _):
+                number = rows.STATE_NUMBERS[state]
+                name = escape_name(message_id)
+                self._run("set_message_state", stream=stream, message_id=name, state=number)
+            case TurnStateSet(turn_id, state, stamp):
+                self._stamped("set_turn_state", stream, stamp, turn_id=escape_name(turn_id), state=state)
+            case KeyClaimed(key_digest, stamp):
+                self._stamped("put_idempotency_key", stream, stamp, key_digest=key_digest)
+            case _:
+                assert_never(change)
+
+    def _stamped(self, name: str, stream: int, stamp: Stamp, **values: Any) -> None:
+        self._run(name, stream=stream, seq=stamp.seq, writer=bytes.fromhex(stamp.writer), **values)
+
+    def _put_message(self, stream: int, row: MessageRow) -> None:
+        self._run(
+            "put_message",
+            stream=stream,
+            seq=row.seq,
+            writer=bytes.fromhex(row.writer),
+            ordinal=row.ordinal,
+            message_id=escape_name(row.message_id),
+            parent_id=None if row.parent_id is None else escape_name(row.parent_id),
+            role=escape_name(row.role),
+            turn_seq=row.turn_seq,
+            turn_writer=None if row.turn_writer is None else bytes.fromhex(row.turn_writer),
+            position=row.content.position,
+            first_leaf=row.content.first,
+            leaf_count=row.content.count,
+            state=rows.STATE_NUMBERS[row.state],
+            hidden=row.hidden,
+            claim_ns=row.claim_ns,
+        )
+
+    def _put_turn(self, stream: int, row: TurnRow) -> None:
+        self._run(
+            "put_turn",
+            stream=stream,
+            seq=row.seq,
+            writer=bytes.fromhex(row.writer),
+            turn_id=escape_name(row.turn_id),
+            position=row.position,
+            state=row.state,
+            implicit=row.implicit,
+            has_details=row.has_details,
+        )
