@@ -1,0 +1,106 @@
+"""
+manent: the durable record of conversations with machines.
+
+    import manent
+
+    with manent.open("conversations.db", workspace="demo") as store:
+        conv = store.create("Fix the login bug")
+        conv.append_turn("Why is it slow?", "Because it asks the database once for each row.")
+        print(store.search("slow")[0].snippet)
+
+Names load when they are first used. Errors are in `manent.errors`, parts of messages in `manent.parts`,
+events in `manent.events`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from manent import errors
+    from manent.history.appending import ROOT
+    from manent.history.conversation import Conversation
+    from manent.history.store import Store
+    from manent.model import events, parts
+    from manent.model.ids import Address
+    from manent.model.paging import Page
+    from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
+    from manent.model.records import (
+        ConversationSummary,
+        Finding,
+        Hit,
+        Message,
+        Receipt,
+        Report,
+        StoredMessage,
+        Turn,
+    )
+    from manent.model.workspaces import Workspace
+    from manent.opening import open
+
+_HOMES = {
+    "ROOT": "manent.history.appending",
+    "Address": "manent.model.ids",
+    "Citation": "manent.model.parts",
+    "Conversation": "manent.history.conversation",
+    "ConversationSummary": "manent.model.records",
+    "Finding": "manent.model.records",
+    "Hit": "manent.model.records",
+    "Message": "manent.model.records",
+    "Page": "manent.model.paging",
+    "PhantomReach": "manent.model.parts",
+    "Receipt": "manent.model.records",
+    "Report": "manent.model.records",
+    "Store": "manent.history.store",
+    "StoredMessage": "manent.model.records",
+    "ToolEvent": "manent.model.parts",
+    "Turn": "manent.model.records",
+    "Usage": "manent.model.parts",
+    "Workspace": "manent.model.workspaces",
+    "open": "manent.opening",
+}
+_MODULES = {"errors": "manent.errors", "events": "manent.model.events", "parts": "manent.model.parts"}
+
+__all__ = [
+    "ROOT",
+    "Address",
+    "Citation",
+    "Conversation",
+    "ConversationSummary",
+    "Finding",
+    "Hit",
+    "Message",
+    "Page",
+    "PhantomReach",
+    "Receipt",
+    "Report",
+    "Store",
+    "StoredMessage",
+    "ToolEvent",
+    "Turn",
+    "Usage",
+    "Workspace",
+    "errors",
+    "events",
+    "open",
+    "parts",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for, so that `import manent` costs next to nothing."""
+    if name in _MODULES:
+        value: object = importlib.import_module(_MODULES[name])
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'manent' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -161,7 +161,11 @@ class MessageState:
 
 
 class MessageRow(NamedTuple):
-    """One message of the tree; the place of its first appearance is (seq, writer, ordinal)."""
+    """
+    One message of the tree; the place of its first appearance is (seq, writer, ordinal).
+
+    `has_details`: its event tells an author, usage or metadata beside the words.
+    """
 
     seq: int
     writer: str
@@ -175,6 +179,7 @@ class MessageRow(NamedTuple):
     content_stamp: Stamp
     state: str
     hidden: bool
+    has_details: bool
     claim_ns: int | None
 
 
@@ -222,7 +227,7 @@ class MessageEntry(NamedTuple):
     turn_writer: str | None
     state: str
     hidden: bool
-    position: int
+    has_details: bool
     claim_ns: int | None
     leaves: tuple[tuple[str, bytes | None], ...]
 
@@ -295,6 +300,10 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     hidden: bool
     cursor: str
+    author: str | None = None
+    usage: Usage | None = None
+    metadata: dict[str, Any] | None = None
+    erased: bool = False
 
     @property
     def text(self) -> str:

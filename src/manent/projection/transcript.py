@@ -96,8 +96,11 @@ def _put_turn(stored: StoredEvent, event: TurnAppended, view: View) -> Iterator[
     gone = parent_is_gone(view, header.uid, event.parent_id)
     state = MessageState.DETACHED if gone else MessageState.PRESENT
     asked, answered = question_id(header.event_id), answer_id(header.event_id)
-    places = ((asked, event.parent_id, "user", "question"), (answered, asked, "assistant", "answer"))
-    for ordinal, (message_id, parent_id, role, leaf) in enumerate(places):
+    places = (
+        (asked, event.parent_id, "user", "question", event.author is not None),
+        (answered, asked, "assistant", "answer", event.usage is not None),
+    )
+    for ordinal, (message_id, parent_id, role, leaf, has_details) in enumerate(places):
         yield MessagePut(
             MessageRow(
                 header.seq,
@@ -112,6 +115,7 @@ def _put_turn(stored: StoredEvent, event: TurnAppended, view: View) -> Iterator[
                 header.stamp,
                 state,
                 False,
+                has_details,
                 header.claim_ns,
             )
         )
@@ -139,6 +143,7 @@ def _put_message(stored: StoredEvent, event: MessageAdded, view: View) -> Iterat
             header.stamp,
             MessageState.DETACHED if gone else MessageState.PRESENT,
             event.hidden,
+            not (event.author is None and event.usage is None and event.metadata is None),
             header.claim_ns,
         )
     )

@@ -245,9 +245,9 @@ WHERE (excluded.activity_seq, excluded.activity_writer) > (activity_seq, activit
 
 -- name: put_message
 INSERT INTO messages (stream, seq, writer, ordinal, message_id, parent_id, role, turn_seq, turn_writer,
-                      position, first_leaf, leaf_count, state, hidden, claim_ns)
+                      position, first_leaf, leaf_count, state, hidden, has_details, claim_ns)
 VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_id, :role, :turn_seq, :turn_writer,
-        :position, :first_leaf, :leaf_count, :state, :hidden, :claim_ns)
+        :position, :first_leaf, :leaf_count, :state, :hidden, :has_details, :claim_ns)
 ON CONFLICT DO NOTHING;
 
 -- name: set_content
@@ -302,7 +302,8 @@ FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
 -- name: find_message
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
-       coalesce(m.content_writer, m.writer), m.state, m.hidden, m.claim_ns
+       coalesce(m.content_writer, m.writer), m.state, m.hidden,
+       m.has_details, m.claim_ns
 FROM streams s JOIN messages m ON m.stream = s.stream
 WHERE s.uid = :uid AND m.message_id = :message_id;
 
@@ -310,7 +311,8 @@ WHERE s.uid = :uid AND m.message_id = :message_id;
 -- Rows of the tree after a place, in causal order, without their words.
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
-       coalesce(m.content_writer, m.writer), m.state, m.hidden, m.claim_ns
+       coalesce(m.content_writer, m.writer), m.state, m.hidden,
+       m.has_details, m.claim_ns
 FROM messages m
 WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
   AND m.seq >= :seq AND (m.seq, m.writer, m.ordinal) > (:seq, :writer, :ordinal)
@@ -356,7 +358,7 @@ WHERE s.uid = :uid AND k.key_digest = :key_digest;
 -- name: read_messages_forward
 -- A stretch of messages with their words, one row a leaf (a message without words gives one row).
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
-       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+       m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM (
     SELECT n.* FROM messages n
     WHERE n.stream = (SELECT stream FROM streams WHERE uid = :uid)
@@ -371,7 +373,7 @@ ORDER BY m.seq, m.writer, m.ordinal, l.leaf;
 -- name: read_messages_backward
 -- The same from the end.
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
-       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+       m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM (
     SELECT n.* FROM messages n
     WHERE n.stream = (SELECT stream FROM streams WHERE uid = :uid)
@@ -395,7 +397,7 @@ WITH RECURSIVE branch (depth, seq, writer, ordinal, parent_id) AS (
     WHERE b.depth < :limit
 )
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
-       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+       m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM branch b
 JOIN messages m ON m.stream = (SELECT stream FROM streams WHERE uid = :uid)
                AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
@@ -406,7 +408,7 @@ ORDER BY b.depth, l.leaf;
 -- name: read_turn_messages
 -- Messages of a stretch of turns, both ends included, by place, one row a leaf.
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
-       m.hidden, m.position, m.claim_ns, l.name, l.data, l.packed
+       m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM messages m INDEXED BY messages_by_turn
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count

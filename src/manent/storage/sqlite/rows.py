@@ -108,7 +108,7 @@ def _message(row: Row, leaves: list[tuple[str, bytes | None]]) -> MessageEntry:
         turn_writer if turn_writer is None else turn_writer.hex(),
         STATES[row[8]],
         bool(row[9]),
-        row[10],
+        bool(row[10]),
         row[11],
         leaves,
     )
@@ -129,7 +129,8 @@ def to_message_row(row: Row) -> MessageRow:
         Stamp(row[11], row[12].hex()),
         STATES[row[13]] if 0 <= row[13] < len(STATES) else str(row[13]),
         bool(row[14]),
-        row[15],
+        bool(row[15]),
+        row[16],
     )
 
 

@@ -130,6 +130,7 @@ CREATE TABLE messages (
     content_writer BLOB,
     state INTEGER NOT NULL,
     hidden INTEGER NOT NULL,
+    has_details INTEGER NOT NULL,
     claim_ns INTEGER,
     PRIMARY KEY (stream, seq, writer, ordinal)
 ) STRICT, WITHOUT ROWID;

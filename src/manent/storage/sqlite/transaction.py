@@ -261,6 +261,7 @@ class SqliteTransaction:
             leaf_count=row.content.count,
             state=rows.STATE_NUMBERS[row.state],
             hidden=row.hidden,
+            has_details=row.has_details,
             claim_ns=row.claim_ns,
         )
 

@@ -1,0 +1,152 @@
+"""Appending: turns and messages go into the log, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from manent.errors import AlreadyExistsError, ConflictError, InputError, NotFoundError
+from manent.history.idempotency import find_repeated
+from manent.history.recording import record
+from manent.history.runtime import Runtime, Target
+from manent.model.events import Event, MessageAdded, TurnAppended
+from manent.model.ids import Stamp, check_name
+from manent.model.parts import AnyPart, check_json
+from manent.model.records import ConversationRow, Message, MessageState, Pending, StoredMessage
+from manent.storage.port import Reader
+
+_FREE_FIELDS = ("arguments", "content", "details", "data")
+_MESSAGE_ID_LENGTH = 16
+E = TypeVar("E", TurnAppended, MessageAdded)
+
+
+class Root(NamedTuple):
+    """The type of `ROOT`."""
+
+    name: str = "ROOT"
+
+
+ROOT = Root()
+"""As `parent`: the message begins a tree of its own, beside whatever there is."""
+
+Parent = StoredMessage | str | Root | None
+
+
+def append_turn(runtime: Runtime, target: Target, turn: TurnAppended, after: int | None) -> Stamp:
+    """Append a turn after the head, unless it is there under its key; return its stamp."""
+    for text in (turn.question, turn.answer):
+        if not isinstance(text, str):
+            raise InputError(f"A question or answer is text, not {type(text).__name__}.")
+    for citation in turn.citations:
+        check_part(citation)
+    with runtime.backend.transaction() as tx:
+        row = current_row(tx.read, target, after)
+        if found := find_repeated(tx.read, target, [turn]):
+            return found[0].header.stamp
+        turn = _under(turn, row.head if row else None)
+        return record(tx, target.uid, pending(runtime, [turn]))[0].header.stamp
+
+
+def append_messages(
+    runtime: Runtime,
+    target: Target,
+    messages: Sequence[Message],
+    *,
+    parent: Parent,
+    idempotency_key: str | None,
+    after: int | None,
+) -> list[Stamp]:
+    """Append messages, each under the one before, unless they are there under the key; return their stamps."""
+    events = [_to_event(message, runtime) for message in messages]
+    events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key)
+    named = [message.id is not None for message in messages]
+    with runtime.backend.transaction() as tx:
+        row = current_row(tx.read, target, after)
+        if found := find_repeated(tx.read, target, events, named):
+            return [event.header.stamp for event in found]
+        _refuse_taken_ids(tx.read, target, messages)
+        above = _parent_id(tx.read, target, row, parent)
+        chained = []
+        for event in events:
+            chained.append(_under(event, above))
+            above = event.message_id
+        return [event.header.stamp for event in record(tx, target.uid, pending(runtime, chained))]
+
+
+def pending(runtime: Runtime, events: Sequence[Event]) -> list[Pending]:
+    """Events with their ids and one claim of time."""
+    now_ns = runtime.clock()
+    return [Pending(event, runtime.new_id(), now_ns) for event in events]
+
+
+def current_row(reader: Reader, target: Target, after: int | None) -> ConversationRow | None:
+    """
+    The conversation's row, once it is sure that nobody wrote since `after` (L-3).
+
+    Raises:
+        NotFoundError: the conversation is gone.
+        ConflictError: its activity is not `after`.
+    """
+    if reader.find_stream(target.uid) is None:
+        raise NotFoundError("conversation", target.id)
+    row = reader.find_row(target.uid)
+    actual = row.activity.seq if row else 0
+    if after is not None and after != actual:
+        raise ConflictError(conversation_id=target.id, expected=after, actual=actual)
+    return row
+
+
+def check_part(part: AnyPart) -> None:
+    """
+    Refuse a part that JSON cannot carry.
+
+    Raises:
+        InputError: one of its free fields holds something else; names its type.
+    """
+    for field in _FREE_FIELDS:
+        check_json(getattr(part, field, None), f"{part.__struct_config__.tag} {field}")
+
+
+def _to_event(message: Message, runtime: Runtime) -> MessageAdded:
+    parts = message.ordered_parts()
+    for part in parts:
+        check_part(part)
+    check_json(message.metadata, "metadata")
+    new_id = runtime.new_id()[:_MESSAGE_ID_LENGTH]
+    return MessageAdded(
+        message_id=new_id if message.id is None else check_name(message.id, "message id"),
+        role=check_name(message.role, "role"),
+        hidden=message.hidden,
+        parts=parts,
+        usage=message.usage,
+        metadata=message.metadata,
+        author=message.author,
+    )
+
+
+def _under(event: E, parent_id: str | None) -> E:
+    return msgspec.structs.replace(event, parent_id=parent_id)
+
+
+def _refuse_taken_ids(reader: Reader, target: Target, messages: Sequence[Message]) -> None:
+    seen: set[str] = set()
+    for message in messages:
+        if message.id is None:
+            continue
+        if message.id in seen or reader.find_message(target.uid, message.id):
+            raise AlreadyExistsError("message id", message.id)
+        seen.add(message.id)
+
+
+def _parent_id(reader: Reader, target: Target, row: ConversationRow | None, parent: Parent) -> str | None:
+    if parent is None:
+        return row.head if row else None
+    if isinstance(parent, Root):
+        return None
+    message_id = parent.id if isinstance(parent, StoredMessage) else parent
+    found = reader.find_message(target.uid, message_id)
+    if found is None or found.state != MessageState.PRESENT:
+        raise NotFoundError("message", message_id, "It was removed, or never was.")
+    return message_id

@@ -1,0 +1,235 @@
+"""One conversation: append to it and read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manent.errors import NotFoundError
+from manent.history import appending, messages, turns
+from manent.history.appending import Parent
+from manent.history.messages import Branch, Window
+from manent.history.runtime import Runtime, Target
+from manent.model.events import TurnAppended
+from manent.model.ids import Address
+from manent.model.paging import Page
+from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
+from manent.model.records import ConversationRow, Message, StoredMessage, Turn
+
+
+class Conversation:
+    """
+    What a user opens again. Get one from `Store.create` or `Store.conversation`.
+
+    Cheap, and holds no row: two handles of one conversation see the same things. Every append is durable
+    when it returns, at the level that the store was opened with.
+    """
+
+    def __init__(self, runtime: Runtime, target: Target) -> None:
+        self._runtime = runtime
+        self._target = target
+
+    def __repr__(self) -> str:
+        return f"<Conversation {self.id!r}>"
+
+    @property
+    def id(self) -> str:
+        """The visible id, unique in its workspace."""
+        return self._target.id
+
+    @property
+    def uid(self) -> str:
+        """The inner identity, random and unique everywhere; what the chain is bound to."""
+        return self._target.uid
+
+    # --- writing
+
+    def append_turn(
+        self,
+        question: str,
+        answer: str,
+        *,
+        tool_events: Sequence[ToolEvent] = (),
+        citations: Sequence[Citation] = (),
+        usage: Usage | None = None,
+        phantom_reaches: Sequence[PhantomReach] = (),
+        author: str | None = None,
+        idempotency_key: str | None = None,
+        after: int | None = None,
+    ) -> Turn:
+        """
+        Append a whole turn after the head.
+
+        Args:
+            question, answer: any text; it comes back equal.
+            usage: what the provider reported; None is "not reported", never zero.
+            author: whose question it is.
+            idempotency_key: the same key with the same content gives the first turn back and writes nothing.
+            after: the activity seq that the caller has seen.
+
+        Returns:
+            The turn as stored.
+
+        Raises:
+            ConflictError: `after` was given and somebody wrote since.
+            IdempotencyError: the key stands for other content.
+            InputError: an argument cannot be stored.
+            NotFoundError: the conversation is gone.
+            StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
+        """
+        turn = TurnAppended(
+            question=question,
+            answer=answer,
+            tool_events=tuple(tool_events),
+            citations=tuple(citations),
+            usage=usage,
+            phantom_reaches=tuple(phantom_reaches),
+            author=author,
+            idempotency_key=idempotency_key,
+        )
+        stamp = appending.append_turn(self._runtime, self._target, turn, after)
+        with self._runtime.backend.reading() as reader:
+            return turns.read_turn(reader, self._target, stamp)
+
+    def append_message(
+        self,
+        message: Message,
+        *,
+        parent: Parent = None,
+        idempotency_key: str | None = None,
+        after: int | None = None,
+    ) -> StoredMessage:
+        """Append one message: `append_messages` for a single one, with the same arguments and errors."""
+        return self.append_messages([message], parent=parent, idempotency_key=idempotency_key, after=after)[0]
+
+    def append_messages(
+        self,
+        batch: Sequence[Message],
+        *,
+        parent: Parent = None,
+        idempotency_key: str | None = None,
+        after: int | None = None,
+    ) -> list[StoredMessage]:
+        """
+        Append messages, each under the one before: all of them or none (L-2).
+
+        Args:
+            parent: what the first one hangs under. None: the head. `ROOT`: nothing. Else a message or its id.
+            idempotency_key: one key for the whole batch.
+            after: the activity seq that the caller has seen.
+
+        Returns:
+            The messages as stored.
+
+        Raises:
+            NotFoundError: the parent is not in the tree, or the conversation is gone.
+            AlreadyExistsError: a message brings an id that is taken.
+            ConflictError, IdempotencyError, InputError, StoreBusyError, StorageFullError, ReadOnlyError: as
+                `append_turn`.
+        """
+        if not batch:
+            return []
+        stamps = appending.append_messages(
+            self._runtime, self._target, batch, parent=parent, idempotency_key=idempotency_key, after=after
+        )
+        with self._runtime.backend.reading() as reader:
+            return [messages.message_at(reader, self._target, stamp) for stamp in stamps]
+
+    # --- reading
+
+    def messages(
+        self,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        branch: Branch = "active",
+    ) -> Page[StoredMessage]:
+        """
+        Read messages in causal order.
+
+        Args:
+            limit: at most this many, the newest ones unless `after` is given. None: all of them.
+            after, before: cursors that a page gave (`next`, `previous`), or a message's own; exclusive.
+            branch: `active` reads from the root to the head, `all` every branch and what was removed.
+
+        Returns:
+            A page, oldest first; `next` and `previous` lead on.
+
+        Raises:
+            InputError: a limit below 1, or a cursor that is none.
+        """
+        window = Window.of(limit, after, before, branch)
+        with self._runtime.backend.reading() as reader:
+            return messages.read_page(reader, self._target, window)
+
+    def get_message(self, message_id: str) -> StoredMessage:
+        """
+        One message by its id.
+
+        Raises:
+            NotFoundError: the conversation has no such message.
+        """
+        with self._runtime.backend.reading() as reader:
+            return messages.get_message(reader, self._target, message_id)
+
+    def siblings(self, message_id: str) -> list[str]:
+        """
+        The ids of the messages under the same parent, this one included, oldest first.
+
+        Raises:
+            NotFoundError: the conversation has no such message.
+        """
+        with self._runtime.backend.reading() as reader:
+            return messages.siblings(reader, self._target, message_id)
+
+    def turns(
+        self,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        branch: Branch = "active",
+    ) -> Page[Turn]:
+        """Read turns in causal order; arguments, pages and errors are those of `messages`."""
+        window = Window.of(limit, after, before, branch)
+        with self._runtime.backend.reading() as reader:
+            return turns.read_page(reader, self._target, window)
+
+    def get_turn(self, seq: int | Address | str, writer: str = "") -> Turn:
+        """
+        One turn by the seq of the event that began it, or by its address.
+
+        Args:
+            seq: a turn's seq, its address, or that as text.
+            writer: the beginning of the writer's id, where two writers share the seq.
+
+        Raises:
+            NotFoundError: no such turn here.
+            AmbiguousAddressError: two writers share the seq; lists the full addresses.
+            AddressError: text that is no address.
+        """
+        with self._runtime.backend.reading() as reader:
+            return turns.get_turn(reader, self._target, seq, writer)
+
+    def find_turn(self, seq: int | Address | str, writer: str = "") -> Turn | None:
+        """As `get_turn`, but None when there is no such turn."""
+        try:
+            return self.get_turn(seq, writer)
+        except NotFoundError:
+            return None
+
+    @property
+    def head(self) -> str | None:
+        """The id of the message at which the active branch ends; None before the first one."""
+        row = self._row()
+        return row.head if row else None
+
+    @property
+    def activity_seq(self) -> int:
+        """The seq of the last content event, which `after=` compares with; 0 before the first one."""
+        row = self._row()
+        return row.activity.seq if row else 0
+
+    def _row(self) -> ConversationRow | None:
+        with self._runtime.backend.reading() as reader:
+            return reader.find_row(self.uid)

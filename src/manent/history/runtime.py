@@ -1,0 +1,41 @@
+"""What every use case needs: a backend, a clock, new ids, and the fence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from manent.model.ids import new_uid
+from manent.model.workspaces import Workspace
+from manent.storage.port import Backend
+
+Clock = Callable[[], int]
+"""Says what time it claims to be: nanoseconds since 1970 UTC. Shown and hashed, never ordered by."""
+
+
+class Scratch(NamedTuple):
+    """Where `verify` folds a conversation again: a fresh backend, for that many events."""
+
+    make: Callable[[int], Backend]
+
+
+class Runtime(NamedTuple):
+    """
+    The parts that a store handle and its conversations share.
+
+    `workspace` None is the owner's handle over all of them.
+    """
+
+    backend: Backend
+    workspace: Workspace | None
+    scratch: Scratch
+    clock: Clock = time.time_ns
+    new_id: Callable[[], str] = new_uid
+
+
+class Target(NamedTuple):
+    """A conversation that a call is about: its inner and its visible identity."""
+
+    uid: str
+    id: str

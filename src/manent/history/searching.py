@@ -1,0 +1,79 @@
+"""Searching: a plain scan of every message that a reader can see, right for any script and any length."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from manent.history.assembly import entry_text
+from manent.model.ids import Address, message_address, turn_address
+from manent.model.records import ConversationEntry, Hit, MessageEntry, MessageState, Place
+from manent.search.matching import match
+from manent.search.query import Query, parse_query
+from manent.search.snippet import cut_snippet
+from manent.storage.port import Listing, Reader, Span
+
+PAGE = 200
+
+
+def search(reader: Reader, workspace: str | None, words: str, *, limit: int) -> list[Hit]:
+    """
+    Find messages that hold every word or "phrase" of a query, the best first, newer ones before older.
+
+    Raises:
+        EmptyQueryError: nothing is left to search.
+    """
+    query = parse_query(words)
+    ranked = ((hit.score, -number, hit) for number, hit in enumerate(_hits(reader, workspace, query)))
+    best = heapq.nlargest(limit, ranked, key=lambda item: item[:2])
+    return [hit for _, _, hit in best]
+
+
+def _hits(reader: Reader, workspace: str | None, query: Query) -> Iterator[Hit]:
+    for conversation in conversations(reader, workspace):
+        for entry in _visible(reader, conversation.uid):
+            text = entry_text(entry)
+            if (found := match(query, text)) is None:
+                continue
+            snippet = cut_snippet(text, found.spans)
+            yield Hit(
+                conversation_id=conversation.id,
+                title=title_of(conversation),
+                address=_address(conversation, entry),
+                message_id=entry.message_id,
+                role=entry.role,
+                score=found.score,
+                snippet=snippet.text,
+                highlights=snippet.highlights,
+                cut_before=snippet.cut_before,
+                cut_after=snippet.cut_after,
+                claim_ns=entry.claim_ns,
+            )
+
+
+def conversations(reader: Reader, workspace: str | None) -> Iterator[ConversationEntry]:
+    """Every conversation, the most recently active first, some at a time."""
+    listing = Listing(workspace, newest_first=True, limit=PAGE)
+    while page := reader.list_conversations(listing):
+        yield from page
+        listing = listing._replace(after=(page[-1].rank, page[-1].uid))
+
+
+def _visible(reader: Reader, uid: str) -> Iterator[MessageEntry]:
+    """Messages that are in the tree, newest first; what was injected is nobody's words but can be seen."""
+    before: Place | None = None
+    while page := reader.read_messages(uid, Span(before=before, newest_first=True, limit=PAGE)):
+        yield from (entry for entry in page if entry.state == MessageState.PRESENT)
+        before = page[-1].place
+
+
+def title_of(conversation: ConversationEntry) -> str:
+    """A conversation's title, or ""."""
+    value = next((r.value for r in conversation.registers if r.field == "title"), None)
+    return value if isinstance(value, str) else ""
+
+
+def _address(conversation: ConversationEntry, entry: MessageEntry) -> Address:
+    if entry.turn_seq is None:
+        return message_address(conversation.id, entry.message_id)
+    return turn_address(conversation.id, entry.turn_seq)

@@ -1,0 +1,102 @@
+"""The composition root: a URL becomes a backend, a backend becomes a store. Alone in knowing all backends."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from manent.errors import InputError
+from manent.history.runtime import Runtime, Scratch
+from manent.history.store import Store
+from manent.model.workspaces import DEFAULT, Workspace
+from manent.storage.port import Backend
+
+SCRATCH_EVENTS_MAX = 20_000
+"""A conversation with more events than this is folded again in a file rather than in memory."""
+
+_SCHEMES_TO_COME = ("ndjson", "postgresql", "postgres")
+
+
+def open(
+    url: str | os.PathLike[str],
+    *,
+    workspace: str | Workspace | None = DEFAULT,
+    durability: Literal["full", "process"] = "full",
+    wait: float = 5.0,
+    read_only: bool = False,
+) -> Store:
+    """
+    Open a store, and make it when it is not there.
+
+    Args:
+        url: a path or `sqlite:PATH` for a store in one SQLite file; `memory:` for one that ends with the
+            process.
+        workspace: the fence inside which everything happens. `.`, `./x`, `~/x` and absolute paths name a
+            folder, anything else is a key of your own; `Workspace` says it precisely. None is the owner's
+            handle over all workspaces: never hand it out.
+        durability: `full`, what was appended survives a power cut; `process`, it survives a killed process.
+        wait: seconds that a writer waits for another one before StoreBusyError.
+        read_only: refuse every write.
+
+    Raises:
+        NotAStoreError, NewerStoreError, DamagedStoreError, FaultyEngineError: nothing was changed.
+        StoreBusyError: others kept it locked longer than `wait` while it was being made.
+        InputError: a URL or durability that there is none of.
+    """
+    if durability not in ("full", "process"):
+        raise InputError(f"durability is 'full' or 'process', not {durability!r}.")
+    fence = Workspace.of(workspace) if isinstance(workspace, str) else workspace
+    backend = open_backend(url, durability=durability, wait=wait, read_only=read_only)
+    return Store(Runtime(backend, fence, Scratch(make_scratch)))
+
+
+def open_backend(
+    url: str | os.PathLike[str],
+    *,
+    durability: Literal["full", "process"] = "full",
+    wait: float = 5.0,
+    read_only: bool = False,
+) -> Backend:
+    """The backend behind a URL; arguments and errors are those of `open`."""
+    text = os.fspath(url)
+    scheme, colon, rest = text.partition(":")
+    if text == "memory:":
+        from manent.storage.memory.backend import MemoryBackend
+
+        return MemoryBackend(wait_s=wait)
+    if colon and scheme in _SCHEMES_TO_COME:
+        raise InputError(f"This release has no backend for {scheme}: URLs; give a path to a file.")
+    from manent.storage.sqlite.backend import SqliteBackend
+
+    path = rest if colon and scheme == "sqlite" else text
+    if not path:
+        raise InputError("Give the path of a store, such as conversations.db.")
+    return SqliteBackend(path, durability=durability, wait_s=wait, read_only=read_only)
+
+
+def make_scratch(events: int) -> Backend:
+    """Where `verify` folds a conversation of that many events again: in memory, or in a passing file."""
+    if events <= SCRATCH_EVENTS_MAX:
+        from manent.storage.memory.backend import MemoryBackend
+
+        return MemoryBackend()
+    return _passing_file()
+
+
+def _passing_file() -> Backend:
+    from manent.storage.installation import Installation
+    from manent.storage.sqlite.backend import SqliteBackend
+
+    folder = tempfile.TemporaryDirectory(prefix="manent-verify-")
+
+    class PassingBackend(SqliteBackend):
+        """A store that is gone when it is closed."""
+
+        def close(self) -> None:
+            super().close()
+            folder.cleanup()
+
+    place = Path(folder.name)
+    return PassingBackend(place / "scratch.db", installation=Installation(place), durability="process")
