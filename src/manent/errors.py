@@ -232,7 +232,7 @@ class MergeNeededError(ManentError):
 
     def __init__(self, *, what: str) -> None:
         super().__init__(
-            f"{what} differs from what this store holds, so importing would need a merge. Nothing was written. "
+            f"{what} differs from what this store holds, so importing needs a merge. Nothing was written. "
             "Import into an empty store instead."
         )
         self.what = what

@@ -1,7 +1,7 @@
-"""
+r"""
 JSON as it stands in leaves, and the escape of names.
 
-A leaf is UTF-8 JSON. Characters stand as themselves, so an escape of a surrogate (`\\ud83d`) can only
+A leaf is UTF-8 JSON. Characters stand as themselves, so an escape of a surrogate (`\ud83d`) can only
 come from a lone one: our reader never joins two of them, and any Python string comes back equal (T-1).
 A plain JSON reader would join a high and a low one that follow each other; it loses nothing else.
 """
@@ -16,7 +16,7 @@ import msgspec
 
 _ENCODER = msgspec.json.Encoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_SURROGATE_ESCAPE = re.compile(r'(\\+)u([dD][89abAB][0-9a-fA-F]{2}|[dD][c-fC-F][0-9a-fA-F]{2})')
+_SURROGATE_ESCAPE = re.compile(r"(\\+)u([dD][89abAB][0-9a-fA-F]{2}|[dD][c-fC-F][0-9a-fA-F]{2})")
 _NAME_ESCAPED = re.compile("[\\\\\x00\ud800-\udfff]")
 _NAME_ESCAPE = re.compile(r"\\(\\|0|u[0-9a-f]{4})")
 
@@ -60,8 +60,8 @@ def _unescape_surrogate(match: re.Match[str]) -> str:
 
 
 def escape_name(text: str) -> str:
-    """
-    Write an id, key or alias so that every backend can hold it: `\\\\`, `\\0` and `\\udXXX`.
+    r"""
+    Write an id, key or alias so that every backend can hold it: `\\`, `\0` and `\udXXX`.
 
     Reversible, and a prefix of a name is written as a prefix of what is written for the name.
     """

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+
 from blake3 import blake3
 
 from manent.model.records import Header

@@ -131,7 +131,8 @@ def _decode_current(kind: str, leaves: Sequence[tuple[str, bytes | None]]) -> Ev
         elif (match := _PART_NAME.match(name)) is not None:
             field = "new_parts" if match[1] else "parts"
             values[field] = (*values.get(field, ()), leaf_to_part(name, data))
-    return msgspec.structs.replace(skeleton, **values) if values else skeleton
+    event: Event = msgspec.structs.replace(skeleton, **values) if values else skeleton
+    return event
 
 
 def leaf_to_part(name: str, data: bytes) -> AnyPart:
@@ -143,7 +144,8 @@ def leaf_to_part(name: str, data: bytes) -> AnyPart:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         value = canonical.loads(data)
     try:
-        return msgspec.convert(value, AnyPart)
+        part: AnyPart = msgspec.convert(value, AnyPart)
+        return part
     except msgspec.ValidationError:
         return OpaquePart(data=value)
 

@@ -4,7 +4,7 @@ Our NDJSON: one event a line, in document 001's envelope, extended so that nothi
 `payloadJson` is a string of JSON: the skeleton object with each other leaf's exact bytes spliced in as a
 member. `leaves` lists name, length in bytes, salt and digest in order, so that the very bytes of every leaf
 come back; an erased leaf keeps name and digest only. `atUtc` and `threadId` are for the readers of document
-001 and must follow from `claimNs` and the skeleton. The whole format stands in `docs/reference/file-format.md`.
+001 and must follow from `claimNs` and the skeleton. `docs/reference/file-format.md` is the whole format.
 """
 
 from __future__ import annotations
@@ -143,7 +143,9 @@ def line_to_event(line: bytes, *, place: str) -> SealedEvent:
         raise FormatError("atUtc does not follow from claimNs", place=place)
     if envelope.thread_id != _thread_id(leaves):
         raise FormatError("threadId does not follow from the skeleton", place=place)
-    if any(digest_of(leaf).hex() != entry.digest for leaf, entry in zip(leaves, envelope.leaves, strict=True)):
+    if any(
+        digest_of(leaf).hex() != entry.digest for leaf, entry in zip(leaves, envelope.leaves, strict=True)
+    ):
         raise FormatError("a leaf does not match its digest", place=place)
     return SealedEvent(header, leaves)
 

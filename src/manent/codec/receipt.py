@@ -29,7 +29,7 @@ class RootHasher:
     def add(self, tip: Tip) -> None:
         """Take the next tip in."""
         self._add(tip.uid.encode(), tip.writer.encode(), pack_int(tip.seq), tip.hash)
-        self.count += tip.count
+        self.count += tip.total
 
     def root(self) -> str:
         """The root over the tips so far, in hex."""

@@ -14,7 +14,13 @@ NewSalts = Callable[[int], bytes]
 
 
 def seal(
-    pending: Sequence[Pending], *, uid: str, writer: str, first_seq: int, prev_hash: bytes, new_salts: NewSalts
+    pending: Sequence[Pending],
+    *,
+    uid: str,
+    writer: str,
+    first_seq: int,
+    prev_hash: bytes,
+    new_salts: NewSalts,
 ) -> tuple[list[SealedEvent], bytes]:
     """
     Seal events that follow each other in one writer's chain.

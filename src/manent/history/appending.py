@@ -58,7 +58,7 @@ def append_messages(
     idempotency_key: str | None,
     after: int | None,
 ) -> list[Stamp]:
-    """Append messages, each under the one before, unless they are there under the key; return their stamps."""
+    """Append messages, each under the one before, or find them under the key; return their stamps."""
     events = [_to_event(message, runtime) for message in messages]
     events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key)
     named = [message.id is not None for message in messages]

@@ -98,8 +98,7 @@ def to_turns(
     groups = {key: list(group) for key, group in groupby(entries, key=_turn_of)}
     shared = {later.seq for earlier, later in pairwise(rows) if earlier.seq == later.seq}
     return [
-        _turn(reader, target, row, groups.get((row.seq, row.writer), []), row.seq in shared)
-        for row in rows
+        _turn(reader, target, row, groups.get((row.seq, row.writer), []), row.seq in shared) for row in rows
     ]
 
 

@@ -53,7 +53,7 @@ def _stream_lines(reader: Reader, identity: StreamInfo) -> Iterator[bytes]:
         for r in reader.read_registers(identity.uid)
     ]
     tips = [
-        {"writer": t.writer, "seq": t.seq, "hash": t.hash.hex(), "count": t.count}
+        {"writer": t.writer, "seq": t.seq, "hash": t.hash.hex(), "count": t.total}
         for t in reader.read_tips(identity.uid)
     ]
     fields = {**identity._asdict(), "registers": registers, "tips": tips}

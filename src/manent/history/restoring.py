@@ -52,7 +52,9 @@ def is_export(head: bytes) -> bool:
     return head.startswith(b'{"manent":"export"')
 
 
-def restore(backend: Backend, lines: Iterable[bytes], *, into: str | None = None, name: str = "import") -> Restored:
+def restore(
+    backend: Backend, lines: Iterable[bytes], *, into: str | None = None, name: str = "import"
+) -> Restored:
     """
     Import an export.
 
@@ -144,7 +146,9 @@ class _Restoration:
 
     def _take_header(self, tx: Transaction, record: dict[str, Any]) -> None:
         if record["version"] > VERSION:
-            detail = f"export version {record['version']}, this manent reads up to {VERSION}: install a newer one"
+            detail = (
+                f"export version {record['version']}, this manent reads up to {VERSION}: install a newer one"
+            )
             raise FormatError(detail, place=self._place)
         if tx.read.info().clock == 0 and not tx.read.list_workspaces():
             tx.adopt_source_key(bytes.fromhex(record["sourceKey"]))
@@ -204,7 +208,7 @@ class _Restoration:
         elif header.prev_hash != end.hash:
             raise MergeNeededError(what=f"Conversation {self._tips[-1][0].id or header.uid}")
         else:
-            self._ends[name] = Tip(*name, header.seq, hash_of(event), end.count + 1)
+            self._ends[name] = Tip(*name, header.seq, hash_of(event), end.total + 1)
             self._pending.append(event)
             self.added += 1
             if len(self._pending) >= BATCH:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,14 +13,16 @@ from manent.errors import (
     NotFoundError,
     WorkspaceRequiredError,
 )
-from manent.history import exporting, restoring, searching, verifying
+from manent.history import exporting, importing, restoring, searching, verifying
 from manent.history.appending import pending
 from manent.history.conversation import Conversation
 from manent.history.recording import record
 from manent.history.restoring import Restored
 from manent.history.runtime import Runtime, Target
+from manent.history.workspaces import ensure_workspace, find_fence, is_there
 from manent.model.events import ConversationCreated
 from manent.model.ids import check_name
+from manent.model.imported import ImportedConversation, ImportReport, Refusal
 from manent.model.paging import Page, check_limit
 from manent.model.records import (
     ConversationEntry,
@@ -29,8 +31,8 @@ from manent.model.records import (
     Receipt,
     Report,
     StreamInfo,
-    WorkspaceInfo,
 )
+from manent.search.query import parse_query
 from manent.storage.port import Listing, Reader, Transaction
 
 LIST_LIMIT = 50
@@ -77,7 +79,12 @@ class Store:
     # --- conversations
 
     def create(
-        self, title: str = "", *, persona: str | None = None, key: str | None = None, project: str | None = None
+        self,
+        title: str = "",
+        *,
+        persona: str | None = None,
+        key: str | None = None,
+        project: str | None = None,
     ) -> Conversation:
         """
         Begin a conversation.
@@ -126,9 +133,9 @@ class Store:
 
     def _by_id(self, prefix: str) -> Conversation:
         with self._runtime.backend.reading() as reader:
-            if not self._exists(reader):
+            if not is_there(self._runtime, reader):
                 raise NotFoundError("conversation", prefix)
-            fence = self._fence(reader)
+            fence = find_fence(self._runtime, reader)
             found = reader.find_ids(fence, prefix)
             if not found and prefix:
                 found = reader.find_prefix(fence, prefix, _MATCHES_MAX)
@@ -142,7 +149,7 @@ class Store:
         if create and self._runtime.workspace is None:
             raise WorkspaceRequiredError
         with self._runtime.backend.reading() as reader:
-            found = reader.find_by_key(self._fence(reader), key) if self._exists(reader) else []
+            found = self._find_key(reader, key)
         if not found and create:
             return Conversation(self._runtime, self._find_or_begin(key))
         if not found:
@@ -151,9 +158,14 @@ class Store:
             raise AmbiguousPrefixError(prefix=key, matches=[_full_name(s, found) for s in found])
         return Conversation(self._runtime, _target(found[0]))
 
+    def _find_key(self, reader: Reader, key: str) -> Sequence[StreamInfo]:
+        if not is_there(self._runtime, reader):
+            return []
+        return reader.find_by_key(find_fence(self._runtime, reader), key)
+
     def _find_or_begin(self, key: str) -> Target:
         with self._runtime.backend.transaction() as tx:
-            found = tx.read.find_by_key(self._fence(tx.read), key) if self._exists(tx.read) else []
+            found = self._find_key(tx.read, key)
             return _target(found[0]) if found else self._begin(tx, key, {})
 
     def _begin(self, tx: Transaction, key: str | None, registers: dict[str, str]) -> Target:
@@ -166,15 +178,6 @@ class Store:
         for field, value in {**registers, **({"key": key} if key is not None else {})}.items():
             tx.put_metadata(uid, field, value)
         return Target(uid, uid)
-
-    def _fence(self, reader: Reader) -> str | None:
-        """The workspace's uid, or None on the owner's handle; only after `_exists`."""
-        workspace = self._runtime.workspace
-        return None if workspace is None else reader.find_workspace(*workspace)
-
-    def _exists(self, reader: Reader) -> bool:
-        """Whether this handle's workspace is in the store yet: it appears with its first conversation."""
-        return self._runtime.workspace is None or self._fence(reader) is not None
 
     def list(
         self, *, limit: int = LIST_LIMIT, cursor: str | None = None, newest_first: bool = True
@@ -193,16 +196,18 @@ class Store:
         """
         as_of, after = _parse_cursor(cursor) if cursor else (None, None)
         with self._runtime.backend.reading() as reader:
-            if not self._exists(reader):
+            if not is_there(self._runtime, reader):
                 return Page(())
             as_of = reader.info().clock if as_of is None else as_of
-            wanted = Listing(self._fence(reader), newest_first, check_limit(limit) + 1, as_of, after)
+            wanted = Listing(
+                find_fence(self._runtime, reader), newest_first, check_limit(limit) + 1, as_of, after
+            )
             found = reader.list_conversations(wanted)
         shown = found[:limit]
         more = f"{as_of}.{shown[-1].rank}.{shown[-1].uid}" if len(found) > limit else None
         return Page([to_summary(entry) for entry in shown], next=more)
 
-    def search(self, words: str, *, limit: int = SEARCH_LIMIT) -> list[Hit]:
+    def search(self, words: str, *, limit: int = SEARCH_LIMIT) -> Sequence[Hit]:
         """
         Find messages that hold every word of `words`; "quoted words" stand together.
 
@@ -212,10 +217,12 @@ class Store:
             EmptyQueryError: nothing is left to search.
         """
         with self._runtime.backend.reading() as reader:
-            if not self._exists(reader):
-                searching.parse_query(words)
+            if not is_there(self._runtime, reader):
+                parse_query(words)
                 return []
-            return searching.search(reader, self._fence(reader), words, limit=check_limit(limit))
+            return searching.search(
+                reader, find_fence(self._runtime, reader), words, limit=check_limit(limit)
+            )
 
     # --- the record as a whole
 
@@ -248,8 +255,27 @@ class Store:
         Importing them into an empty store and exporting again gives the same bytes (I-4).
         """
         with self._runtime.backend.reading() as reader:
-            exists, fence = self._exists(reader), self._fence(reader)
+            exists, fence = is_there(self._runtime, reader), find_fence(self._runtime, reader)
         return exporting.export_lines(self._runtime.backend, fence if exists else "")
+
+    def import_items(
+        self,
+        items: Iterable[ImportedConversation | Refusal],
+        *,
+        format: str,
+        files: int = 1,
+        dry_run: bool = False,
+        progress: importing.Progress = lambda _: None,
+    ) -> ImportReport:
+        """
+        Import what a format read; arguments, report and errors are those of `importing.import_items`.
+
+        Secrets are masked on the way in, in the native records too. What is known is skipped, what grew
+        is continued; an interrupted import goes on when it is repeated.
+        """
+        return importing.import_items(
+            self._runtime, items, format=format, files=files, dry_run=dry_run, progress=progress
+        )
 
     def import_lines(self, lines: Iterable[bytes], *, name: str = "import") -> Restored:
         """
@@ -266,22 +292,6 @@ class Store:
             with self._runtime.backend.transaction() as tx:
                 into = ensure_workspace(self._runtime, tx)
         return restoring.restore(self._runtime.backend, lines, into=into, name=name)
-
-
-def ensure_workspace(runtime: Runtime, tx: Transaction) -> str:
-    """
-    The uid of a handle's workspace, which appears with the first write.
-
-    Raises:
-        WorkspaceRequiredError: the owner's handle has none.
-    """
-    if runtime.workspace is None:
-        raise WorkspaceRequiredError
-    found = tx.read.find_workspace(*runtime.workspace)
-    if found is None:
-        found = runtime.new_id()
-        tx.put_workspace(WorkspaceInfo(found, (runtime.new_id(),), (tuple(runtime.workspace),)))
-    return found
 
 
 def to_summary(entry: ConversationEntry) -> ConversationSummary:

@@ -120,12 +120,16 @@ class Verifier:
         for is_row, ought in zip_longest(found, right):
             if is_row != ought:
                 address = _row_address(name_of(info, info.uid), ought or is_row)
-                self.find(FindingKind.READ_MODEL, address, "the read model is not what the log gives; rebuild it")
+                self.find(
+                    FindingKind.READ_MODEL, address, "the read model is not what the log gives; rebuild it"
+                )
                 return
 
     def _verify_key(self, info: StreamInfo) -> None:
         key = next((r.value for r in self._reader.read_registers(info.uid) if r.field == "key"), None)
-        if isinstance(key, str) and all(s.uid != info.uid for s in self._reader.find_by_key(info.workspace, key)):
+        if isinstance(key, str) and all(
+            s.uid != info.uid for s in self._reader.find_by_key(info.workspace, key)
+        ):
             self.find(FindingKind.READ_MODEL, f"conversation:{info.id}", "its key does not lead to it")
 
     def _verify_store(self) -> None:
@@ -140,13 +144,19 @@ class Verifier:
     def _verify_receipt(self, receipt: Receipt) -> None:
         for wrong, detail in (
             (receipt.store_id != self._info.store_id, "the receipt is of another store"),
-            (receipt.encoding != chain.ENCODING, "the receipt has an encoding that this release does not know"),
+            (
+                receipt.encoding != chain.ENCODING,
+                "the receipt has an encoding that this release does not know",
+            ),
             (
                 receipt.position > self._info.position or receipt.count > self._root.count,
                 f"the receipt knows {receipt.count} events, the store has {self._root.count}: "
                 "a tail was cut, or an older file was restored",
             ),
-            (receipt.root != self._root.root(), "events up to the receipt are not those that it was given for"),
+            (
+                receipt.root != self._root.root(),
+                "events up to the receipt are not those that it was given for",
+            ),
         ):
             if wrong:
                 self.find(FindingKind.RECEIPT, f"position {receipt.position}", detail)
@@ -219,7 +229,9 @@ class _StreamCheck:
         if not last_is_whole:
             self._find(FindingKind.CONTENT, writer.last, "the event was changed")
         elif writer.before_last is None:
-            self._find(FindingKind.GENESIS, writer.last, "it is not the first event that this writer wrote here")
+            self._find(
+                FindingKind.GENESIS, writer.last, "it is not the first event that this writer wrote here"
+            )
         else:
             detail = f"it was changed, or what stood between it and seq {writer.last.seq} is gone"
             self._find(FindingKind.LINK, writer.before_last, detail)
@@ -230,7 +242,9 @@ class _StreamCheck:
                 self._erased.add((entry.header.stamp, leaf.name))
                 self._verifier.erased += 1
             elif leaf.digest is not None:
-                self._find(FindingKind.CONTENT, entry.header.stamp, f"leaf {leaf.name} is marked erased and is not")
+                self._find(
+                    FindingKind.CONTENT, entry.header.stamp, f"leaf {leaf.name} is marked erased and is not"
+                )
 
     def _check_content(self, stored: StoredEvent) -> None:
         header = stored.header
@@ -275,10 +289,10 @@ class _StreamCheck:
         last = writer.last or Stamp(0, name)
         if tip is None:
             self._find(FindingKind.TIP, last, "no tip is recorded for its writer")
-        elif tip.seq > last.seq or tip.count > writer.count:
-            detail = f"the tip knows {tip.count} events up to seq {tip.seq}, {writer.count} are there"
+        elif tip.seq > last.seq or tip.total > writer.count:
+            detail = f"the tip knows {tip.total} events up to seq {tip.seq}, {writer.count} are there"
             self._find(FindingKind.CUT_TAIL, last, detail)
-        elif (tip.seq, tip.count) != (last.seq, writer.count):
+        elif (tip.seq, tip.total) != (last.seq, writer.count):
             self._find(FindingKind.TIP, last, "the recorded tip is another one")
         elif not whole:
             self._find(FindingKind.CONTENT, last, "the last event or its tip was changed")

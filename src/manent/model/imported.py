@@ -65,3 +65,32 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     reason: str
     raw: bytes = b""
+
+
+class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    What an import did. It adds up.
+
+    `records` = `messages` + `merged_records`; `messages` = `added_messages` + `known_messages`;
+    `conversations` = `new_` + `grown_` + `unchanged_conversations`; refused records stand beside them.
+    `secrets` counts what was masked, by kind.
+    """
+
+    format: str
+    files: int
+    records: int
+    messages: int
+    conversations: int
+    new_conversations: int
+    grown_conversations: int
+    unchanged_conversations: int
+    added_messages: int
+    known_messages: int
+    merged_records: int
+    secrets: dict[str, int]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Nothing was refused."""
+        return not self.refusals

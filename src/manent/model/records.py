@@ -80,13 +80,13 @@ class StoredEvent(NamedTuple):
 
 
 class Tip(NamedTuple):
-    """The last event of one writer in one stream, and how many there are."""
+    """The last event of one writer in one stream, and how many it wrote there in `total`."""
 
     uid: str
     writer: str
     seq: int
     hash: bytes
-    count: int
+    total: int
 
 
 class StreamInfo(NamedTuple):
@@ -128,11 +128,11 @@ class Register(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Where a message's leaves stand: from leaf `first`, `count` of them, of the event at `position`."""
+    """Where a message's words stand: `leaves` of them, from leaf `first` of the event at `position`."""
 
     position: int
     first: int
-    count: int
+    leaves: int
 
 
 class ConversationRow(NamedTuple):
@@ -461,5 +461,3 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             return msgspec.json.decode(text, type=cls)
         except msgspec.MsgspecError as error:
             raise InputError("This is no receipt; give the text that store.receipt() returned.") from error
-
-

@@ -88,8 +88,10 @@ ReadModelRow = ConversationRow | MessageRow | TurnRow | KeyRow
 
 class Reader(View, Protocol):
     """
-    The named reads. One reader sees one moment of the store, and inside a transaction also what that
-    transaction has written. Absent is None or empty; only damage and closed stores raise.
+    The named reads.
+
+    One reader sees one moment of the store, and inside a transaction also what that transaction has
+    written. Absent is None or empty; only damage and closed stores raise.
     """
 
     def info(self) -> StoreInfo:
@@ -152,6 +154,9 @@ class Reader(View, Protocol):
     def read_rows(self, uid: str) -> Iterator[ReadModelRow]:
         """Every row of a conversation's read model: itself, messages, turns, keys, each by its key."""
 
+    def read_strays(self) -> Sequence[str]:
+        """Places of events and leaves that hang on nothing; only tampering leaves any."""
+
 
 class Transaction(Protocol):
     """
@@ -160,7 +165,9 @@ class Transaction(Protocol):
     Reads of `read` see the writes so far. Not for several threads.
     """
 
-    read: Reader
+    @property
+    def read(self) -> Reader:
+        """The named reads, inside this transaction."""
 
     def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
         """Give events their seq, link and position in this writer's chain; return them as stored (L-1)."""
@@ -193,6 +200,9 @@ class Transaction(Protocol):
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
         """Set a register with a new tick of the clock, or with `stamp` unless a greater one set it."""
 
+    def adopt_source_key(self, source_key: bytes) -> None:
+        """An empty store takes over the source key of what it imports (32 bytes)."""
+
     def erase_leaves(self, uid: str, stamp: Stamp, names: Sequence[str]) -> int:
         """Delete the bytes and salts of leaves and keep their digests; return how many had any."""
 
@@ -206,14 +216,25 @@ class Backend(Protocol):
     installation, another one in a copy of the store (L-4).
     """
 
-    url: str
-    capabilities: Capabilities
-    blobs: Blobs
-    drafts: Drafts
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do beyond the port."""
 
     @property
-    def writer(self) -> str:
-        """The writer of this handle; known once something was written, else found now without writing."""
+    def url(self) -> str:
+        """The store's name for people."""
+
+    @property
+    def blobs(self) -> Blobs:
+        """The store's attachments."""
+
+    @property
+    def drafts(self) -> Drafts:
+        """The store's drafts."""
+
+    @property
+    def writer(self) -> str | None:
+        """The writer of this handle; None before its first write to a store that it did not know."""
 
     @property
     def notice(self) -> str | None:

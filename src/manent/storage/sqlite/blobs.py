@@ -35,7 +35,7 @@ class SqliteBlobs:
         uid = bytes.fromhex(workspace)
         with self._source.writing() as connection:
             passing = {"workspace": uid, "digest": secrets.token_bytes(33)}
-            blob = connection.execute(SQL["put_blob"], passing).fetchone()[0]
+            blob = connection.execute(SQL["put_blob"], passing).get
             for number, chunk in enumerate(_evenly(chunks)):
                 hasher.update(chunk)
                 values = {"blob": blob, "number": number, "data": chunk}

@@ -55,9 +55,7 @@ def refuse_faulty_engine(store: str, version: str | None = None) -> None:
     """
     version = version or apsw.sqlite_lib_version()
     numbers = tuple(int(piece) for piece in version.split(".")[:3])
-    mended = (
-        numbers >= (3, 51, 3) or (3, 50, 7) <= numbers < (3, 51, 0) or (3, 44, 6) <= numbers < (3, 45, 0)
-    )
+    mended = numbers >= (3, 51, 3) or (3, 50, 7) <= numbers < (3, 51, 0) or (3, 44, 6) <= numbers < (3, 45, 0)
     if not mended:
         raise FaultyEngineError(store=store, version=version)
 
@@ -91,7 +89,7 @@ def _translate(error: apsw.Error, store: str, connection: apsw.Connection | None
             return StoreError(f"Cannot open {store}: {_reason(number)}.", store=store)
         case apsw.IOError():
             return StoreError(f"The system refused to read or write {store}: {_reason(number)}.", store=store)
-        case apsw.ConstraintError() if error.extendedresult in _TAKEN:
+        case apsw.ConstraintError() if getattr(error, "extendedresult", 0) in _TAKEN:
             return AlreadyExistsError("event, id or key", store)
         case _:
             return error
@@ -125,7 +123,7 @@ def is_new(connection: apsw.Connection) -> bool:
     """Whether nobody has made anything of the file yet: no mark and no table."""
     if connection.pragma("user_version") or connection.pragma("application_id"):
         return False
-    return not connection.execute(_SQL["count_tables"]).fetchone()[0]
+    return bool(connection.execute(_SQL["count_tables"]).get == 0)
 
 
 def check_format(connection: apsw.Connection, store: str) -> None:
@@ -181,7 +179,7 @@ def pause_s(started: float) -> float:
     factor of two of each other (D-5).
     """
     low, high = _FIRST_PAUSES_S if time.monotonic() - started < _EAGER_S else _LATER_PAUSES_S
-    return random.uniform(low, high)  # noqa: S311 - not a secret
+    return random.uniform(low, high)
 
 
 def lock_holder(path: str) -> str | None:
@@ -201,4 +199,3 @@ def lock_holder(path: str) -> str | None:
         if len(words) >= 8 and words[3] == "WRITE" and words[5].endswith(f":{inode}") and words[6] == "120":
             return f"process {words[4]}"
     return None
-

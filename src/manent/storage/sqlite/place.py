@@ -12,7 +12,9 @@ PlaceDetector = Callable[[str], bool]
 PLACE_VARIABLE = "MANENT_PLACE"
 """`local` or `remote` overrules the detector."""
 
-_REMOTE = frozenset(("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs"))
+_REMOTE = frozenset(
+    ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs")
+)
 _MOUNTS = Path("/proc/self/mounts")
 
 

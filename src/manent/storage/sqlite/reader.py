@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from manent.codec.canonical import dumps, escape_name
+from manent.codec.canonical import dumps, escape_name, unescape_name
 from manent.model.events import CONTENT_KINDS
 from manent.model.ids import Stamp
 from manent.model.records import (
@@ -43,7 +43,8 @@ class SqliteReader:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
 
-    def _rows(self, name: str, /, **values: Any) -> apsw.Cursor:
+    def _rows(self, name: str, /, **values: Any) -> Any:
+        """A cursor; its columns are whatever the schema says."""
         return self.connection.execute(SQL[name], values)
 
     def _row(self, name: str, /, **values: Any) -> Any:
@@ -70,7 +71,7 @@ class SqliteReader:
     def _workspace(self, uid: bytes) -> WorkspaceInfo:
         streams = self._rows("list_workspace_streams", workspace=uid).fetchall()
         aliases = self._rows("list_aliases", workspace=uid).fetchall()
-        named = sorted((kind, rows.unescape_name(value)) for kind, value in aliases)
+        named = sorted((kind, unescape_name(value)) for kind, value in aliases)
         return WorkspaceInfo(uid.hex(), tuple(row[0].hex() for row in streams), tuple(named))
 
     def find_stream(self, uid: str) -> StreamInfo | None:
@@ -122,7 +123,7 @@ class SqliteReader:
         uid = row[0].hex()
         return ConversationEntry(
             uid=uid,
-            id=rows.unescape_name(row[1]),
+            id=unescape_name(row[1]),
             workspace=row[2].hex(),
             row=rows.to_conversation_row((row[0], *row[4:])),
             rank=row[3],

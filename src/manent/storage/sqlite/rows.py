@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from manent.codec.canonical import loads, unescape_name
@@ -54,16 +56,12 @@ def unpack(data: bytes | None, packed: int) -> bytes | None:
 
 def to_entries(rows: Iterable[Row]) -> list[LogEntry]:
     """Log entries from rows of one leaf each, leaves of an event standing together."""
-    entries: list[LogEntry] = []
-    leaves: list[Leaf] = []
-    position = -1
-    for row in rows:
-        if row[0] != position:
-            position, leaves = row[0], []
-            entries.append(LogEntry(position, _header(row), leaves))  # type: ignore[arg-type]
-        if row[10] is not None:
-            leaves.append(Leaf(row[10], unpack(row[11], row[14]), row[12], row[13]))
-    return [entry._replace(leaves=tuple(entry.leaves)) for entry in entries]
+    return [_entry(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
+
+
+def _entry(rows: list[Row]) -> LogEntry:
+    leaves = [Leaf(r[10], unpack(r[11], r[14]), r[12], r[13]) for r in rows if r[10] is not None]
+    return LogEntry(rows[0][0], _header(rows[0]), tuple(leaves))
 
 
 def _header(row: Row) -> Header:
@@ -83,19 +81,16 @@ def _header(row: Row) -> Header:
 def to_messages(rows: Iterable[Row]) -> list[MessageEntry]:
     """Messages with their words from rows of one leaf each, leaves of a message standing together."""
     entries: list[MessageEntry] = []
-    leaves: list[tuple[str, bytes | None]] = []
-    message_id = None
     for row in rows:
-        if row[3] != message_id:
-            message_id = row[3]
-            leaves = []
-            entries.append(_message(row, leaves))
-        if row[12] is not None:
-            leaves.append((row[12], unpack(row[13], row[14])))
+        leaf = () if row[12] is None else ((row[12], unpack(row[13], row[14])),)
+        if entries and entries[-1].message_id == row[3]:
+            entries[-1] = entries[-1]._replace(leaves=entries[-1].leaves + leaf)
+        else:
+            entries.append(_message(row, leaf))
     return entries
 
 
-def _message(row: Row, leaves: list[tuple[str, bytes | None]]) -> MessageEntry:
+def _message(row: Row, leaves: tuple[tuple[str, bytes | None], ...]) -> MessageEntry:
     turn_writer = row[7]
     return MessageEntry(
         row[0],

@@ -131,9 +131,7 @@ class SqliteTransaction:
             raise AlreadyExistsError("event", f"{header.seq}@{header.writer}")
         entry = self._insert(stream, event)
         count = tip[2] + 1 if tip else 1
-        self._run(
-            "put_tip", stream=stream, writer=writer, seq=header.seq, hash=hash_of(event), count=count
-        )
+        self._run("put_tip", stream=stream, writer=writer, seq=header.seq, hash=hash_of(event), count=count)
         return entry
 
     def erase_leaves(self, uid: str, stamp: Stamp, names: Sequence[str]) -> int:
@@ -228,7 +226,7 @@ class SqliteTransaction:
                     message_id=escape_name(message_id),
                     position=content.position,
                     first_leaf=content.first,
-                    leaf_count=content.count,
+                    leaf_count=content.leaves,
                 )
             case MessageStateSet(message_id, state, _):
                 number = rows.STATE_NUMBERS[state]
@@ -258,7 +256,7 @@ class SqliteTransaction:
             turn_writer=None if row.turn_writer is None else bytes.fromhex(row.turn_writer),
             position=row.content.position,
             first_leaf=row.content.first,
-            leaf_count=row.content.count,
+            leaf_count=row.content.leaves,
             state=rows.STATE_NUMBERS[row.state],
             hidden=row.hidden,
             has_details=row.has_details,

@@ -1,0 +1,36 @@
+"""Workspaces in use cases: the fence of a handle, and the workspace that its first write makes."""
+
+from __future__ import annotations
+
+from manent.errors import WorkspaceRequiredError
+from manent.history.runtime import Runtime
+from manent.model.records import WorkspaceInfo
+from manent.storage.port import Reader, Transaction
+
+
+def find_fence(runtime: Runtime, reader: Reader) -> str | None:
+    """The uid of a handle's workspace; None on the owner's handle, and before the workspace's first write."""
+    workspace = runtime.workspace
+    return None if workspace is None else reader.find_workspace(*workspace)
+
+
+def is_there(runtime: Runtime, reader: Reader) -> bool:
+    """Whether a handle's workspace is in the store yet. The owner sees whatever there is."""
+    return runtime.workspace is None or find_fence(runtime, reader) is not None
+
+
+def ensure_workspace(runtime: Runtime, tx: Transaction) -> str:
+    """
+    The uid of a handle's workspace, which appears with the first write.
+
+    Raises:
+        WorkspaceRequiredError: the owner's handle has none.
+    """
+    if runtime.workspace is None:
+        raise WorkspaceRequiredError
+    found = tx.read.find_workspace(*runtime.workspace)
+    if found is None:
+        found = runtime.new_id()
+        alias = (runtime.workspace.kind, runtime.workspace.value)
+        tx.put_workspace(WorkspaceInfo(found, (runtime.new_id(),), (alias,)))
+    return found
