@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 _ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"(\\+)u([dD][89abAB][0-9a-fA-F]{2}|[dD][c-fC-F][0-9a-fA-F]{2})")
 _NAME_ESCAPED = re.compile("[\\\\\x00\ud800-\udfff]")
@@ -47,7 +48,7 @@ def loads(data: bytes) -> Any:
         ValueError: the bytes are not UTF-8 JSON.
     """
     if b"\\ud" not in data and b"\\uD" not in data:
-        return msgspec.json.decode(data)
+        return _DECODER.decode(data)
     return json.loads(_SURROGATE_ESCAPE.sub(_unescape_surrogate, data.decode("utf-8")))
 
 

@@ -84,7 +84,7 @@ def event_to_leaves(event: Event) -> tuple[NamedBytes, ...]:
         leaves += _parts_to_leaves(name, getattr(event, name))
     for name in single:
         value = getattr(event, name)
-        if value is not None and value != () and (value != "" or name in ("question", "answer")):
+        if value is not None and value != ():
             leaves.append(NamedBytes(name, canonical.dumps(value)))
     return tuple(leaves)
 
@@ -116,7 +116,7 @@ def leaves_to_event(
         if schema_version == cls.SCHEMA_VERSION:
             return _decode_current(kind, leaves)
         return _decode_old(cls, schema_version, leaves)
-    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError, IndexError) as error:
         raise EncodingError(f"{type(error).__name__} in its leaves", event=event or kind) from error
 
 
@@ -140,20 +140,16 @@ def leaf_to_part(name: str, data: bytes) -> AnyPart:
     if name in ("content", "new_content"):
         return TextPart(leaf_to_text(data))
     try:
-        return _PART_DECODER.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        value = canonical.loads(data)
-    try:
-        part: AnyPart = msgspec.convert(value, AnyPart)
+        part: AnyPart = _decode(_PART_DECODER, data, AnyPart)
         return part
-    except msgspec.ValidationError:
-        return OpaquePart(data=value)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return OpaquePart(data=canonical.loads(data))
 
 
 def leaf_to_text(data: bytes) -> str:
     """The string in a leaf that is one."""
     value = canonical.loads(data)
-    if not isinstance(value, str):
+    if type(value) is not str:
         raise ValueError("not a string")
     return value
 

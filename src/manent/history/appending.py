@@ -12,9 +12,9 @@ from manent.history.idempotency import find_repeated
 from manent.history.recording import record
 from manent.history.runtime import Runtime, Target
 from manent.model.events import Event, MessageAdded, TurnAppended
-from manent.model.ids import Stamp, check_name
+from manent.model.ids import Stamp, check_message_id, check_name
 from manent.model.parts import AnyPart, check_json
-from manent.model.records import ConversationRow, Message, MessageState, Pending, StoredMessage
+from manent.model.records import ConversationRow, Message, MessageState, Pending, StoredEvent, StoredMessage
 from manent.storage.port import Reader
 
 _FREE_FIELDS = ("arguments", "content", "details", "data")
@@ -34,8 +34,10 @@ ROOT = Root()
 Parent = StoredMessage | str | Root | None
 
 
-def append_turn(runtime: Runtime, target: Target, turn: TurnAppended, after: int | None) -> Stamp:
-    """Append a turn after the head, unless it is there under its key; return its stamp."""
+def append_turn(
+    runtime: Runtime, target: Target, turn: TurnAppended, after: int | None
+) -> tuple[StoredEvent, bool]:
+    """Append a turn after the head, or find it under its key; return it, and whether it was there."""
     for text in (turn.question, turn.answer):
         if not isinstance(text, str):
             raise InputError(f"A question or answer is text, not {type(text).__name__}.")
@@ -44,9 +46,9 @@ def append_turn(runtime: Runtime, target: Target, turn: TurnAppended, after: int
     with runtime.backend.transaction() as tx:
         row = current_row(tx.read, target, after)
         if found := find_repeated(tx.read, target, [turn]):
-            return found[0].header.stamp
+            return found[0], True
         turn = _under(turn, row.head if row else None)
-        return record(tx, target.uid, pending(runtime, [turn]))[0].header.stamp
+        return record(tx, target.uid, pending(runtime, [turn]), row)[0], False
 
 
 def append_messages(
@@ -72,7 +74,7 @@ def append_messages(
         for event in events:
             chained.append(_under(event, above))
             above = event.message_id
-        return [event.header.stamp for event in record(tx, target.uid, pending(runtime, chained))]
+        return [event.header.stamp for event in record(tx, target.uid, pending(runtime, chained), row)]
 
 
 def pending(runtime: Runtime, events: Sequence[Event]) -> list[Pending]:
@@ -89,9 +91,9 @@ def current_row(reader: Reader, target: Target, after: int | None) -> Conversati
         NotFoundError: the conversation is gone.
         ConflictError: its activity is not `after`.
     """
-    if reader.find_stream(target.uid) is None:
-        raise NotFoundError("conversation", target.id)
     row = reader.find_row(target.uid)
+    if row is None and reader.find_stream(target.uid) is None:
+        raise NotFoundError("conversation", target.id)
     actual = row.activity.seq if row else 0
     if after is not None and after != actual:
         raise ConflictError(conversation_id=target.id, expected=after, actual=actual)
@@ -116,7 +118,7 @@ def _to_event(message: Message, runtime: Runtime) -> MessageAdded:
     check_json(message.metadata, "metadata")
     new_id = runtime.new_id()[:_MESSAGE_ID_LENGTH]
     return MessageAdded(
-        message_id=new_id if message.id is None else check_name(message.id, "message id"),
+        message_id=new_id if message.id is None else check_message_id(message.id),
         role=check_name(message.role, "role"),
         hidden=message.hidden,
         parts=parts,

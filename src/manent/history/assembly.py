@@ -11,10 +11,10 @@ from manent.codec.sealing import open_event
 from manent.errors import EncodingError
 from manent.history.runtime import Target
 from manent.model.events import Event, MessageAdded, TurnAppended, TurnState
-from manent.model.ids import Stamp
+from manent.model.ids import Stamp, answer_id, question_id
 from manent.model.paging import place_to_cursor
 from manent.model.parts import AnyPart, TextPart, plain_text
-from manent.model.records import MessageEntry, StoredMessage, Turn, TurnRow
+from manent.model.records import MessageEntry, StoredEvent, StoredMessage, Turn, TurnRow
 from manent.storage.port import Reader
 
 _PLAIN = frozenset(("content", "new_content", "question", "answer"))
@@ -38,13 +38,15 @@ def entry_parts(entry: MessageEntry) -> tuple[AnyPart, ...]:
 
 
 def entry_text(entry: MessageEntry) -> str:
-    """The words of a message."""
+    """The words of a message; the common single text goes the short way."""
+    if len(entry.leaves) == 1 and entry.leaves[0][0] in _PLAIN and entry.leaves[0][1] is not None:
+        return leaf_to_text(entry.leaves[0][1])
     return plain_text(entry_parts(entry))
 
 
 def is_erased(entry: MessageEntry) -> bool:
     """Whether any of a message's leaves is gone."""
-    return any(data is None for _, data in entry.leaves)
+    return None in [data for _, data in entry.leaves]
 
 
 def to_message(reader: Reader, target: Target, entry: MessageEntry) -> StoredMessage:
@@ -102,6 +104,26 @@ def to_turns(
     ]
 
 
+def to_fresh_turn(target: Target, stored: StoredEvent, turn: TurnAppended) -> Turn:
+    """A turn that was just appended, without reading it again."""
+    header = stored.header
+    return Turn(
+        conversation_id=target.id,
+        seq=header.seq,
+        writer=header.writer,
+        question=turn.question,
+        answer=turn.answer,
+        state=TurnState.COMPLETE,
+        claim_ns=header.claim_ns,
+        message_ids=(question_id(header.stamp), answer_id(header.stamp)),
+        tool_events=turn.tool_events,
+        citations=turn.citations,
+        usage=turn.usage,
+        phantom_reaches=turn.phantom_reaches,
+        author=turn.author,
+    )
+
+
 def _turn_of(entry: MessageEntry) -> tuple[int | None, str | None]:
     return entry.turn_seq, entry.turn_writer
 
@@ -123,7 +145,7 @@ def _turn(
         state=TurnState(row.state),
         claim_ns=entries[0].claim_ns if entries else None,
         message_ids=tuple([entry.message_id for entry in entries]),
-        erased=any(is_erased(entry) for entry in entries),
+        erased=any(map(is_erased, entries)),
         ambiguous=ambiguous,
         **details,
     )

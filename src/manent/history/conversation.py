@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manent.errors import NotFoundError
-from manent.history import appending, messages, turns
+from manent.history import appending, assembly, messages, turns
 from manent.history.appending import Parent
 from manent.history.messages import Branch, Window
 from manent.history.runtime import Runtime, Target
@@ -86,9 +86,11 @@ class Conversation:
             author=author,
             idempotency_key=idempotency_key,
         )
-        stamp = appending.append_turn(self._runtime, self._target, turn, after)
+        stored, was_there = appending.append_turn(self._runtime, self._target, turn, after)
+        if not was_there:
+            return assembly.to_fresh_turn(self._target, stored, turn)
         with self._runtime.backend.reading() as reader:
-            return turns.read_turn(reader, self._target, stamp)
+            return turns.read_turn(reader, self._target, stored.header.stamp)
 
     def append_message(
         self,

@@ -26,9 +26,14 @@ FOLD_PAGE = 64
 """Events in memory at a time while a stream is read through; some of them may be large."""
 
 
-def record(tx: Transaction, uid: str, pending: Sequence[Pending]) -> list[StoredEvent]:
+def record(
+    tx: Transaction, uid: str, pending: Sequence[Pending], row: ConversationRow | None = None
+) -> list[StoredEvent]:
     """
     Append events to a stream and fold them.
+
+    Args:
+        row: the conversation's row, where the caller has read it in this transaction already.
 
     A new event's seq is greater than every seq of its conversation (L-1), so nothing is folded out of order.
     """
@@ -37,7 +42,8 @@ def record(tx: Transaction, uid: str, pending: Sequence[Pending]) -> list[Stored
         for entry, item in zip(tx.append(uid, pending), pending, strict=True)
     ]
     for event in stored:
-        fold(tx, uid, event)
+        tx.apply(uid, project(event, _Memo(tx.read, row)))
+        row = None
     return stored
 
 
@@ -87,9 +93,9 @@ def open_leniently(entry: LogEntry) -> StoredEvent:
 class _Memo:
     """A view that reads each row once while one event is projected: projections ask for the same ones."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, row: ConversationRow | None = None) -> None:
         self._reader = reader
-        self._row: dict[str, ConversationRow | None] = {}
+        self._row: dict[str, ConversationRow | None] = {row.uid: row} if row else {}
         self._messages: dict[tuple[str, str], MessageRow | None] = {}
 
     def find_row(self, uid: str) -> ConversationRow | None:

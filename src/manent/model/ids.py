@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import NamedTuple
 
@@ -51,6 +52,48 @@ def check_name(text: str, what: str) -> str:
         raise InputError(f"A {what} cannot be blank.")
     if len(text.encode("utf-8", "surrogatepass")) > ID_BYTES_MAX:
         raise InputError(f"A {what} has at most {ID_BYTES_MAX} bytes.")
+    return text
+
+
+_MADE_ID = re.compile(r"([1-9][0-9]{0,18})\.([0-9a-f]{16})(?:\.([qa]))?\Z")
+_ORDINALS = {"q": 0, "a": 1}
+
+
+def turn_id_of(stamp: Stamp) -> str:
+    """The id of a turn that its own event began without naming it: `<seq>.<writer>`."""
+    return f"{stamp.seq}.{stamp.writer}"
+
+
+def question_id(stamp: Stamp) -> str:
+    """The message id of the question of a whole turn: `<seq>.<writer>.q`."""
+    return f"{stamp.seq}.{stamp.writer}.q"
+
+
+def answer_id(stamp: Stamp) -> str:
+    """The message id of the answer of a whole turn: `<seq>.<writer>.a`."""
+    return f"{stamp.seq}.{stamp.writer}.a"
+
+
+def made_place(made_id: str) -> tuple[int, str, int] | None:
+    """
+    The (seq, writer, ordinal) in an id that was made of a stamp, or None for any other id.
+
+    Such ids need no index: they say where their row stands. Nobody else may choose one of this form.
+    """
+    if (found := _MADE_ID.match(made_id)) is None:
+        return None
+    return int(found[1]), found[2], _ORDINALS.get(found[3], -1)
+
+
+def check_message_id(text: str) -> str:
+    """
+    Return `text` when a caller may choose it as a message id.
+
+    Raises:
+        InputError: it is blank, too long, or of the form that turns make (`<seq>.<writer>.q`).
+    """
+    if made_place(check_name(text, "message id")) is not None:
+        raise InputError("A message id cannot have the form that turns make of their seq and writer.")
     return text
 
 

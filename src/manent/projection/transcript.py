@@ -6,22 +6,9 @@ from collections.abc import Iterator
 
 from manent.model.changes import Change, MessageContentSet, MessagePut, MessageStateSet
 from manent.model.events import MessageAdded, MessageEdited, MessageRemoved, TurnAppended
-from manent.model.ids import Stamp
+from manent.model.ids import Stamp, answer_id, question_id
 from manent.model.records import Content, Leaf, MessageRow, MessageState, Place, StoredEvent
 from manent.projection.view import View
-
-MESSAGE_ID_LENGTH = 16
-"""A turn's two messages are named by the first 16 characters of their event's id, `.q` and `.a`."""
-
-
-def question_id(event_id: str) -> str:
-    """The message id of the question of a `turn_appended` event."""
-    return event_id[:MESSAGE_ID_LENGTH] + ".q"
-
-
-def answer_id(event_id: str) -> str:
-    """The message id of the answer of a `turn_appended` event."""
-    return event_id[:MESSAGE_ID_LENGTH] + ".a"
 
 
 def project_messages(stored: StoredEvent, view: View) -> Iterator[Change]:
@@ -54,7 +41,8 @@ def _is_named(leaf: Leaf, names: tuple[str, ...]) -> bool:
 
 def parent_is_gone(view: View, uid: str, parent_id: str | None) -> bool:
     """Whether a named parent is absent or no longer in the tree, so that nothing can hang under it."""
-    if parent_id is None:
+    row = view.find_row(uid)
+    if parent_id is None or (row is not None and row.head == parent_id):
         return False
     parent = view.find_message(uid, parent_id)
     return parent is None or parent.state != MessageState.PRESENT
@@ -95,7 +83,7 @@ def _put_turn(stored: StoredEvent, event: TurnAppended, view: View) -> Iterator[
     header = stored.header
     gone = parent_is_gone(view, header.uid, event.parent_id)
     state = MessageState.DETACHED if gone else MessageState.PRESENT
-    asked, answered = question_id(header.event_id), answer_id(header.event_id)
+    asked, answered = question_id(header.stamp), answer_id(header.stamp)
     places = (
         (asked, event.parent_id, "user", "question", event.author is not None),
         (answered, asked, "assistant", "answer", event.usage is not None),

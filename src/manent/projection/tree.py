@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from manent.model.changes import Change, HeadSet
 from manent.model.events import HeadMoved, MessageAdded, MessageRemoved, TurnAppended
-from manent.model.ids import BEFORE_ALL
+from manent.model.ids import BEFORE_ALL, answer_id
 from manent.model.records import ConversationRow, MessageState, StoredEvent
-from manent.projection.transcript import answer_id, parent_is_gone, subtree
+from manent.projection.transcript import parent_is_gone, subtree
 from manent.projection.view import View
 
 
@@ -20,7 +20,7 @@ def project_head(stored: StoredEvent, view: View) -> Iterator[Change]:
     """
     match stored.event:
         case TurnAppended(parent_id=parent_id):
-            yield from _advance(stored, view, parent_id, answer_id(stored.header.event_id))
+            yield from _advance(stored, view, parent_id, answer_id(stored.header.stamp))
         case MessageAdded(message_id=message_id, parent_id=parent_id):
             if not view.find_message(stored.header.uid, message_id):
                 yield from _advance(stored, view, parent_id, message_id)

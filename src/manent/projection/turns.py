@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from manent.codec.leaves import SKELETON
 from manent.model.changes import Change, TurnPut, TurnStateSet
 from manent.model.events import MessageAdded, TurnAppended, TurnEnded, TurnStarted, TurnState
+from manent.model.ids import turn_id_of
 from manent.model.parts import TextPart
 from manent.model.records import StoredEvent, TurnRow
-from manent.projection.transcript import MESSAGE_ID_LENGTH, turn_of
+from manent.projection.transcript import turn_of
 from manent.projection.view import View
 
 _IN_MESSAGES = frozenset((SKELETON, "question", "answer"))
@@ -20,8 +21,13 @@ def project_turns(stored: StoredEvent, view: View) -> Iterator[Change]:
     match stored.event:
         case TurnAppended():
             details = any(leaf.name not in _IN_MESSAGES for leaf in stored.leaves)
-            turn_id = stored.header.event_id[:MESSAGE_ID_LENGTH]
-            yield _put(stored, turn_id, TurnState.COMPLETE, implicit=False, has_details=details)
+            yield _put(
+                stored,
+                turn_id_of(stored.header.stamp),
+                TurnState.COMPLETE,
+                implicit=False,
+                has_details=details,
+            )
         case TurnStarted(turn_id=turn_id):
             yield _put(stored, turn_id, TurnState.OPEN, implicit=False)
         case TurnEnded(turn_id=turn_id, state=state):
@@ -58,7 +64,7 @@ def _follow_message(stored: StoredEvent, event: MessageAdded, view: View) -> Ite
     answers = event.role == "assistant" and any(isinstance(part, TextPart) for part in event.parts)
     if stamp == stored.header.stamp:
         state = TurnState.COMPLETE if answers else TurnState.OPEN
-        yield _put(stored, event.turn_id or event.message_id, state, implicit=True)
+        yield _put(stored, event.turn_id or turn_id_of(stored.header.stamp), state, implicit=True)
     elif answers and stamp is not None and stamp[0] is not None:
         turn = view.find_turn_at(uid, stored.header.stamp._replace(seq=stamp[0], writer=str(stamp[1])))
         if turn and turn.implicit and turn.state == TurnState.OPEN:

@@ -131,7 +131,7 @@ class Reader(View, Protocol):
         """Turns by stamp; the ordinals of the span's places do not count."""
 
     def read_turn_messages(self, uid: str, first: Stamp, last: Stamp) -> Sequence[MessageEntry]:
-        """Messages of the turns from `first` to `last`, both included, by place."""
+        """Messages of the turns from `first` to `last`, both included, by turn and in it by place."""
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         """The event that an idempotency key stands for."""
@@ -191,14 +191,20 @@ class Transaction(Protocol):
         Give a stream its identity.
 
         Raises:
-            AlreadyExistsError: the id is taken in the workspace.
+            AlreadyExistsError: the id is taken in the workspace, or the uid in the store.
+            NotFoundError: there is no such workspace.
         """
 
     def put_workspace(self, workspace: WorkspaceInfo) -> None:
         """Add a workspace, or what it lacks of its streams and aliases."""
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
-        """Set a register with a new tick of the clock, or with `stamp` unless a greater one set it."""
+        """
+        Set a register with a new tick of the clock, or with `stamp` unless that or a greater one set it.
+
+        Raises:
+            AlreadyExistsError: the field is `key`, and another conversation of the workspace has this one.
+        """
 
     def adopt_source_key(self, source_key: bytes) -> None:
         """An empty store takes over the source key of what it imports (32 bytes)."""

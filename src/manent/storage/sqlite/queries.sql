@@ -1,5 +1,7 @@
 -- Every statement of the SQLite backend, in the order of the port. Values are parameters, columns are
--- named, and the fence is in the query: `:workspace` is a workspace's uid, NULL only in the owner's hands.
+-- named, and the fence is in the query: `:workspace` is a workspace's uid.
+-- Queries that give one row a leaf leave the leaves of a message in whatever order: sorting would copy every
+-- word; `rows.py` puts the few messages of several leaves in order.
 
 -- ==== the store itself =============================================================================
 
@@ -17,12 +19,14 @@ COMMIT;
 ROLLBACK;
 
 -- name: read_clock
--- The first read of a snapshot.
-SELECT clock FROM store;
+-- The greatest seq given out (L-1). An append writes no clock: its own event is the newest one, and
+-- whatever else takes or brings a seq raises `store.clock`. Also the first read of a snapshot.
+SELECT max(clock, coalesce((SELECT seq FROM events ORDER BY position DESC LIMIT 1), 0)) FROM store;
 
 -- name: read_info
 -- What a store says of itself.
-SELECT store_id, generation, clock, source_key,
+SELECT store_id, generation, source_key,
+       max(clock, coalesce((SELECT seq FROM events ORDER BY position DESC LIMIT 1), 0)) AS clock,
        (SELECT coalesce(max(position), 0) FROM events) AS position
 FROM store;
 
@@ -35,12 +39,8 @@ VALUES (1, :store_id, :generation, :source_key, 0);
 -- Whether a file holds anything at all.
 SELECT count(*) FROM sqlite_schema;
 
--- name: tick
--- Give out the next :count seqs; the last of them comes back (L-1).
-UPDATE store SET clock = clock + :count RETURNING clock;
-
 -- name: raise_clock
--- A seq that was read from elsewhere: ours are greater from now on.
+-- A seq that went to metadata, or was read from elsewhere: ours are greater from now on.
 UPDATE store SET clock = max(clock, :seq);
 
 -- name: set_source_key
@@ -244,21 +244,22 @@ ON CONFLICT (stream) DO UPDATE SET
 WHERE (excluded.activity_seq, excluded.activity_writer) > (activity_seq, activity_writer);
 
 -- name: put_message
-INSERT INTO messages (stream, seq, writer, ordinal, message_id, parent_id, role, turn_seq, turn_writer,
-                      position, first_leaf, leaf_count, state, hidden, has_details, claim_ns)
-VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_id, :role, :turn_seq, :turn_writer,
-        :position, :first_leaf, :leaf_count, :state, :hidden, :has_details, :claim_ns)
+INSERT INTO messages (stream, seq, writer, ordinal, message_id, parent_seq, parent_writer, parent_ordinal,
+                      parent_id, role, turn, turn_seq, turn_writer, position, first_leaf, leaf_count, state, hidden, has_details, claim_ns)
+VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_seq, :parent_writer, :parent_ordinal,
+        :parent_id, :role, :turn, :turn_seq, :turn_writer, :position, :first_leaf, :leaf_count, :state, :hidden, :has_details, :claim_ns)
 ON CONFLICT DO NOTHING;
 
 -- name: set_content
 UPDATE messages
 SET position = :position, first_leaf = :first_leaf, leaf_count = :leaf_count,
     content_seq = :seq, content_writer = :writer
-WHERE stream = :stream AND message_id = :message_id
+WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer AND ordinal = :at_ordinal
   AND (:seq, :writer) > (coalesce(content_seq, seq), coalesce(content_writer, writer));
 
 -- name: set_message_state
-UPDATE messages SET state = :state WHERE stream = :stream AND message_id = :message_id;
+UPDATE messages SET state = :state
+WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer AND ordinal = :at_ordinal;
 
 -- name: set_head
 UPDATE conversations SET head = :head, linear = :linear, head_seq = :seq, head_writer = :writer
@@ -271,7 +272,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: set_turn_state
 UPDATE turns SET state = :state, state_seq = :seq, state_writer = :writer
-WHERE stream = :stream AND turn_id = :turn_id
+WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer
   AND (:seq, :writer) > (coalesce(state_seq, seq), coalesce(state_writer, writer));
 
 -- name: put_idempotency_key
@@ -300,16 +301,35 @@ SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writ
 FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
 
 -- name: find_message
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
        coalesce(m.content_writer, m.writer), m.state, m.hidden,
        m.has_details, m.claim_ns
 FROM streams s JOIN messages m ON m.stream = s.stream
 WHERE s.uid = :uid AND m.message_id = :message_id;
 
+-- name: find_message_at
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer,
+       m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
+       coalesce(m.content_writer, m.writer), m.state, m.hidden,
+       m.has_details, m.claim_ns
+FROM streams s JOIN messages m ON m.stream = s.stream
+WHERE s.uid = :uid AND m.seq = :seq AND m.writer = :writer AND m.ordinal = :ordinal;
+
+-- name: find_place
+-- Where a message stands whose id is not made of its place.
+SELECT seq, writer, ordinal FROM messages WHERE stream = :stream AND message_id = :message_id;
+
+-- name: find_turn_place
+-- Where a turn stands whose id is not made of its stamp.
+SELECT seq, writer FROM turns WHERE stream = :stream AND turn_id = :turn_id;
+
 -- name: read_message_rows
 -- Rows of the tree after a place, in causal order, without their words.
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer,
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
        coalesce(m.content_writer, m.writer), m.state, m.hidden,
        m.has_details, m.claim_ns
@@ -357,7 +377,8 @@ WHERE s.uid = :uid AND k.key_digest = :key_digest;
 
 -- name: read_messages_forward
 -- A stretch of messages with their words, one row a leaf (a message without words gives one row).
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer, m.state,
        m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM (
     SELECT n.* FROM messages n
@@ -368,11 +389,12 @@ FROM (
 ) m
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
-ORDER BY m.seq, m.writer, m.ordinal, l.leaf;
+ORDER BY m.seq, m.writer, m.ordinal;
 
 -- name: read_messages_backward
 -- The same from the end.
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer, m.state,
        m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM (
     SELECT n.* FROM messages n
@@ -383,39 +405,53 @@ FROM (
 ) m
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
-ORDER BY m.seq DESC, m.writer DESC, m.ordinal DESC, l.leaf;
+ORDER BY m.seq DESC, m.writer DESC, m.ordinal DESC;
 
 -- name: read_branch
 -- A message and its ancestors with their words, newest first, one row a leaf.
-WITH RECURSIVE branch (depth, seq, writer, ordinal, parent_id) AS (
-    SELECT 1, m.seq, m.writer, m.ordinal, m.parent_id FROM messages m
-    WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.message_id = :message_id
+WITH RECURSIVE branch (depth, stream, seq, writer, ordinal) AS (
+    SELECT 1, stream, :seq, :writer, :ordinal FROM streams WHERE uid = :uid
     UNION ALL
-    SELECT b.depth + 1, m.seq, m.writer, m.ordinal, m.parent_id
-    FROM branch b JOIN messages m
-      ON m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.message_id = b.parent_id
+    SELECT b.depth + 1, b.stream, m.parent_seq, m.parent_writer, m.parent_ordinal
+    FROM branch b CROSS JOIN messages m
+      ON m.stream = b.stream AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
     WHERE b.depth < :limit
+      AND (m.parent_seq, m.parent_writer, m.parent_ordinal) < (m.seq, m.writer, m.ordinal)
 )
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer, m.state,
        m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM branch b
-JOIN messages m ON m.stream = (SELECT stream FROM streams WHERE uid = :uid)
-               AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
+CROSS JOIN messages m
+  ON m.stream = b.stream AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
-ORDER BY b.depth, l.leaf;
+ORDER BY b.depth;
 
--- name: read_turn_messages
--- Messages of a stretch of turns, both ends included, by place, one row a leaf.
-SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_id, m.role, m.turn_seq, m.turn_writer, m.state,
+-- name: read_own_messages
+-- Messages that stand in the event that began their turn, for a stretch of turns, both ends included.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer, m.state,
+       m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
+FROM messages m
+LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
+                  AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
+WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.turn = 1
+  AND (m.seq, m.writer) >= (:first_seq, :first_writer) AND (m.seq, m.writer) <= (:last_seq, :last_writer)
+ORDER BY m.seq, m.writer, m.ordinal;
+
+-- name: read_joined_messages
+-- Messages that joined one of a stretch of turns, both ends included.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer, m.state,
        m.hidden, m.has_details, m.claim_ns, l.name, l.data, l.packed
 FROM messages m INDEXED BY messages_by_turn
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
-WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
+WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.turn = 2
   AND (m.turn_seq, m.turn_writer) >= (:first_seq, :first_writer)
   AND (m.turn_seq, m.turn_writer) <= (:last_seq, :last_writer)
-ORDER BY m.turn_seq, m.turn_writer, m.seq, m.writer, m.ordinal, l.leaf;
+ORDER BY m.turn_seq, m.turn_writer, m.seq, m.writer, m.ordinal;
 
 -- name: list_newest
 -- Conversations by activity. Those that moved after :as_of take part with the activity that they had
@@ -446,29 +482,6 @@ JOIN workspaces w ON w.workspace = s.workspace
 WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) < (:rank, :uid)
 ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
 
--- name: list_newest_of_all
-SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
-       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
-FROM (
-    SELECT * FROM (
-        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
-        JOIN streams s ON s.stream = c.stream
-        WHERE c.activity_seq <= min(:as_of, :rank) AND (c.activity_seq < :rank OR s.uid < :uid)
-        ORDER BY c.activity_seq DESC, s.uid DESC LIMIT :limit
-    )
-    UNION ALL
-    SELECT * FROM (
-        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
-                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
-        FROM conversations c WHERE c.activity_seq > :as_of
-    )
-) ranked
-JOIN conversations c ON c.stream = ranked.stream
-JOIN streams s ON s.stream = ranked.stream
-JOIN workspaces w ON w.workspace = s.workspace
-WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) < (:rank, :uid)
-ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
-
 -- name: list_oldest
 SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
        c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
@@ -488,30 +501,6 @@ FROM (
         FROM conversations c
         WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
           AND c.activity_seq > :as_of
-    )
-) ranked
-JOIN conversations c ON c.stream = ranked.stream
-JOIN streams s ON s.stream = ranked.stream
-JOIN workspaces w ON w.workspace = s.workspace
-WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) > (:rank, :uid)
-ORDER BY ranked.rank, s.uid LIMIT :limit;
-
--- name: list_oldest_of_all
-SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
-       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
-FROM (
-    SELECT * FROM (
-        SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
-        JOIN streams s ON s.stream = c.stream
-        WHERE c.activity_seq >= :rank AND c.activity_seq <= :as_of
-          AND (c.activity_seq > :rank OR s.uid > :uid)
-        ORDER BY c.activity_seq, s.uid LIMIT :limit
-    )
-    UNION ALL
-    SELECT * FROM (
-        SELECT c.stream, (SELECT max(e.seq) FROM events e WHERE e.stream = c.stream AND e.seq <= :as_of
-                          AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
-        FROM conversations c WHERE c.activity_seq > :as_of
     )
 ) ranked
 JOIN conversations c ON c.stream = ranked.stream

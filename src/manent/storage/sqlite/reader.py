@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import apsw
 
 from manent.codec.canonical import dumps, escape_name, unescape_name
 from manent.model.events import CONTENT_KINDS
-from manent.model.ids import Stamp
+from manent.model.ids import ID_BYTES_MAX, Stamp, made_place
 from manent.model.records import (
     ConversationEntry,
     ConversationRow,
@@ -53,7 +54,7 @@ class SqliteReader:
     # --- the store, workspaces, streams
 
     def info(self) -> StoreInfo:
-        store_id, generation, clock, source_key, position = self._row("read_info")
+        store_id, generation, source_key, clock, position = self._row("read_info")
         return StoreInfo(store_id.hex(), generation.hex(), clock, position, source_key, FORMAT)
 
     def find_incarnation(self, fingerprint: str) -> str | None:
@@ -88,7 +89,7 @@ class SqliteReader:
 
     def find_prefix(self, workspace: str | None, prefix: str, limit: int) -> Sequence[StreamInfo]:
         escaped = escape_name(prefix)
-        beyond = f"{escaped}\U0010ffff\U0010ffff"
+        beyond = escaped + "\U0010ffff" * ID_BYTES_MAX
         return self._fenced("find_prefix", workspace, prefix=escaped, beyond=beyond, limit=limit)
 
     def find_by_key(self, workspace: str | None, key: str) -> Sequence[StreamInfo]:
@@ -113,11 +114,10 @@ class SqliteReader:
             "limit": listing.limit,
             "content_kinds": _KINDS,
         }
-        if listing.workspace is None:
-            found = self._rows(f"{name}_of_all", **values).fetchall()
-        else:
-            found = self._rows(name, workspace=bytes.fromhex(listing.workspace), **values).fetchall()
-        return [self._conversation(row) for row in found]
+        fences = [listing.workspace] if listing.workspace else [w.uid for w in self.list_workspaces()]
+        found = [row for w in fences for row in self._rows(name, workspace=bytes.fromhex(w), **values)]
+        found.sort(key=itemgetter(3, 0), reverse=listing.newest_first)
+        return [self._conversation(row) for row in found[: listing.limit]]
 
     def _conversation(self, row: rows.Row) -> ConversationEntry:
         uid = row[0].hex()
@@ -164,20 +164,20 @@ class SqliteReader:
         return rows.to_conversation_row(row) if row else None
 
     def find_message(self, uid: str, message_id: str) -> MessageRow | None:
-        row = self._row("find_message", uid=bytes.fromhex(uid), message_id=escape_name(message_id))
+        row = None
+        if place := made_place(message_id):
+            row = self._row("find_message_at", uid=bytes.fromhex(uid), **_at(Place(*place)))
+        if row is None:
+            row = self._row("find_message", uid=bytes.fromhex(uid), message_id=escape_name(message_id))
         return rows.to_message_row(row) if row else None
 
     def read_rows_after(self, uid: str, place: Place) -> Iterator[MessageRow]:
-        found = self._rows(
-            "read_message_rows",
-            uid=bytes.fromhex(uid),
-            seq=place.seq,
-            writer=bytes.fromhex(place.writer),
-            ordinal=place.ordinal,
-        )
+        found = self._rows("read_message_rows", uid=bytes.fromhex(uid), **_at(place))
         return map(rows.to_message_row, found)
 
     def find_turn(self, uid: str, turn_id: str) -> TurnRow | None:
+        if place := made_place(turn_id):
+            return self.find_turn_at(uid, Stamp(*place[:2]))
         row = self._row("find_turn", uid=bytes.fromhex(uid), turn_id=escape_name(turn_id))
         return rows.to_turn_row(row) if row else None
 
@@ -195,10 +195,12 @@ class SqliteReader:
         return rows.to_messages(self._rows(name, uid=bytes.fromhex(uid), limit=span.limit, **_bounds(span)))
 
     def read_branch(self, uid: str, message_id: str, limit: int) -> Sequence[MessageEntry]:
-        escaped = escape_name(message_id)
-        return rows.to_messages(
-            self._rows("read_branch", uid=bytes.fromhex(uid), message_id=escaped, limit=limit)
-        )
+        row = self.find_message(uid, message_id)
+        if row is None:
+            return []
+        place = Place(row.seq, row.writer, row.ordinal)
+        found = self._rows("read_branch", uid=bytes.fromhex(uid), limit=limit, **_at(place))
+        return rows.to_messages(found)
 
     def read_turns(self, uid: str, span: Span) -> Sequence[TurnRow]:
         name = "read_turns_backward" if span.newest_first else "read_turns_forward"
@@ -208,16 +210,16 @@ class SqliteReader:
         return [rows.to_turn_row(row) for row in found]
 
     def read_turn_messages(self, uid: str, first: Stamp, last: Stamp) -> Sequence[MessageEntry]:
-        return rows.to_messages(
-            self._rows(
-                "read_turn_messages",
-                uid=bytes.fromhex(uid),
-                first_seq=first.seq,
-                first_writer=bytes.fromhex(first.writer),
-                last_seq=last.seq,
-                last_writer=bytes.fromhex(last.writer),
-            )
-        )
+        bounds = {
+            "uid": bytes.fromhex(uid),
+            "first_seq": first.seq,
+            "first_writer": bytes.fromhex(first.writer),
+            "last_seq": last.seq,
+            "last_writer": bytes.fromhex(last.writer),
+        }
+        own = rows.to_messages(self._rows("read_own_messages", **bounds))
+        joined = rows.to_messages(self._rows("read_joined_messages", **bounds))
+        return sorted(own + joined, key=_by_turn) if joined else own
 
     def read_rows(self, uid: str) -> Iterator[ReadModelRow]:
         if (row := self.find_row(uid)) is not None:
@@ -226,6 +228,14 @@ class SqliteReader:
         yield from self.read_turns(uid, Span(limit=-1))
         for digest, seq, writer in self._rows("read_keys", uid=bytes.fromhex(uid)):
             yield KeyRow(digest, seq, writer.hex())
+
+
+def _by_turn(entry: MessageEntry) -> tuple[int | None, str | None, Place]:
+    return entry.turn_seq, entry.turn_writer, entry.place
+
+
+def _at(place: Place) -> dict[str, Any]:
+    return {"seq": place.seq, "writer": bytes.fromhex(place.writer), "ordinal": place.ordinal}
 
 
 def _bounds(span: Span) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from manent.codec.canonical import loads, unescape_name
-from manent.model.ids import Stamp
+from manent.model.ids import Stamp, turn_id_of
 from manent.model.records import (
     Content,
     ConversationRow,
@@ -29,6 +29,8 @@ Row = Sequence[Any]
 STATES = (MessageState.PRESENT, MessageState.REMOVED, MessageState.DETACHED)
 STATE_NUMBERS = {state: number for number, state in enumerate(STATES)}
 LEAF_BITS = 16
+IN_NO_TURN, BEGAN_TURN, JOINED_TURN = 0, 1, 2
+_SUFFIXES = "qa"
 PACKED_NAMES = frozenset(("native",))
 _PACK_BYTES_MIN = 256
 
@@ -81,51 +83,80 @@ def _header(row: Row) -> Header:
 def to_messages(rows: Iterable[Row]) -> list[MessageEntry]:
     """Messages with their words from rows of one leaf each, leaves of a message standing together."""
     entries: list[MessageEntry] = []
+    last: Row = ()
     for row in rows:
-        leaf = () if row[12] is None else ((row[12], unpack(row[13], row[14])),)
-        if entries and entries[-1].message_id == row[3]:
-            entries[-1] = entries[-1]._replace(leaves=entries[-1].leaves + leaf)
+        name = row[16]
+        leaf = () if name is None else ((name, unpack(row[17], row[18]) if row[18] else row[17]),)
+        place = row[:3]
+        if place == last:
+            leaves = sorted(entries[-1].leaves + leaf, key=_part_number)
+            entries[-1] = entries[-1]._replace(leaves=tuple(leaves))
         else:
             entries.append(_message(row, leaf))
+            last = place
     return entries
 
 
+def _part_number(leaf: tuple[str, bytes | None]) -> int:
+    """The place of a part among its message's: the number in its name."""
+    _, _, number = leaf[0].rpartition(".")
+    return int(number) if number.isdigit() else -1
+
+
 def _message(row: Row, leaves: tuple[tuple[str, bytes | None], ...]) -> MessageEntry:
-    turn_writer = row[7]
+    seq, writer, ordinal, given_id, *_ = row
+    writer = writer.hex()
+    turn_seq, turn_writer = (seq, writer) if row[9] == BEGAN_TURN else _turn_of(row)
     return MessageEntry(
-        row[0],
-        row[1].hex(),
-        row[2],
-        unescape_name(row[3]),
-        row[4] if row[4] is None else unescape_name(row[4]),
-        unescape_name(row[5]),
-        row[6],
-        turn_writer if turn_writer is None else turn_writer.hex(),
-        STATES[row[8]],
-        bool(row[9]),
-        bool(row[10]),
-        row[11],
+        seq,
+        writer,
+        ordinal,
+        _made_id(seq, writer, ordinal) if given_id is None else unescape_name(given_id),
+        _parent_id(row),
+        unescape_name(row[8]),
+        turn_seq,
+        turn_writer,
+        STATES[row[12]],
+        row[13] == 1,
+        row[14] == 1,
+        row[15],
         leaves,
     )
 
 
+def _made_id(seq: int, writer: str, ordinal: int) -> str:
+    return f"{seq}.{writer}.{_SUFFIXES[ordinal]}"
+
+
+def _parent_id(row: Row) -> str | None:
+    if row[7] is not None:
+        return unescape_name(row[7])
+    return None if row[4] is None else _made_id(row[4], row[5].hex(), row[6])
+
+
+def _turn_of(row: Row) -> tuple[int | None, str | None]:
+    if row[9] == BEGAN_TURN:
+        return row[0], row[1].hex()
+    return (row[10], row[11].hex()) if row[9] == JOINED_TURN else (None, None)
+
+
 def to_message_row(row: Row) -> MessageRow:
     """A message's row of the tree."""
+    writer = row[1].hex()
     return MessageRow(
         row[0],
-        row[1].hex(),
+        writer,
         row[2],
-        unescape_name(row[3]),
-        None if row[4] is None else unescape_name(row[4]),
-        unescape_name(row[5]),
-        row[6],
-        None if row[7] is None else row[7].hex(),
-        Content(row[8], row[9], row[10]),
-        Stamp(row[11], row[12].hex()),
-        STATES[row[13]] if 0 <= row[13] < len(STATES) else str(row[13]),
-        bool(row[14]),
-        bool(row[15]),
-        row[16],
+        _made_id(row[0], writer, row[2]) if row[3] is None else unescape_name(row[3]),
+        _parent_id(row),
+        unescape_name(row[8]),
+        *_turn_of(row),
+        Content(row[12], row[13], row[14]),
+        Stamp(row[15], row[16].hex()),
+        STATES[row[17]] if 0 <= row[17] < len(STATES) else str(row[17]),
+        bool(row[18]),
+        bool(row[19]),
+        row[20],
     )
 
 
@@ -134,7 +165,7 @@ def to_turn_row(row: Row) -> TurnRow:
     return TurnRow(
         row[0],
         row[1].hex(),
-        unescape_name(row[2]),
+        turn_id_of(Stamp(row[0], row[1].hex())) if row[2] is None else unescape_name(row[2]),
         row[3],
         row[4],
         Stamp(row[5], row[6].hex()),

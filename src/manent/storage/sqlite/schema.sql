@@ -1,7 +1,7 @@
 -- The schema of a store, format 1. `PRAGMA user_version` holds the format, `application_id` "mnnt".
 -- Times are nanoseconds since 1970 UTC. Identities are bytes of their hexadecimal form.
 
--- The store itself: one row. `clock` is the greatest seq given out (L-1).
+-- The store itself: one row. `clock`: no seq given out is above both it and the newest event's (L-1).
 CREATE TABLE store (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     store_id BLOB NOT NULL,
@@ -108,9 +108,11 @@ CREATE TABLE conversations (
     claim_max_ns INTEGER
 ) STRICT;
 CREATE INDEX conversations_by_activity ON conversations (workspace, activity_seq);
-CREATE INDEX conversations_of_all_by_activity ON conversations (activity_seq);
 
 -- Words stay in `leaves`: `leaf_count` of them from `first_leaf` of the event at `position`.
+-- message_id: NULL where it is made of the place. parent_seq, parent_writer, parent_ordinal: where the parent
+-- stands; parent_id: its id where that is not made of its place, or where it is not there.
+-- turn: 0 in no turn, 1 in the turn that its own event began, 2 in the turn (turn_seq, turn_writer).
 -- content_seq, content_writer: the stamp of the last edit; NULL while nobody edited.
 -- state: 0 present, 1 removed, 2 detached.
 CREATE TABLE messages (
@@ -118,9 +120,13 @@ CREATE TABLE messages (
     seq INTEGER NOT NULL,
     writer BLOB NOT NULL,
     ordinal INTEGER NOT NULL,
-    message_id TEXT NOT NULL,
+    message_id TEXT,
+    parent_seq INTEGER,
+    parent_writer BLOB,
+    parent_ordinal INTEGER,
     parent_id TEXT,
     role TEXT NOT NULL,
+    turn INTEGER NOT NULL,
     turn_seq INTEGER,
     turn_writer BLOB,
     position INTEGER NOT NULL,
@@ -134,15 +140,16 @@ CREATE TABLE messages (
     claim_ns INTEGER,
     PRIMARY KEY (stream, seq, writer, ordinal)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX messages_by_id ON messages (stream, message_id);
-CREATE INDEX messages_by_turn ON messages (stream, turn_seq, turn_writer);
+CREATE UNIQUE INDEX messages_by_id ON messages (stream, message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX messages_by_turn ON messages (stream, turn_seq, turn_writer) WHERE turn = 2;
 
+-- turn_id: NULL where it is made of the stamp.
 -- state_seq, state_writer: the stamp of the last change of state; NULL while it is the first one.
 CREATE TABLE turns (
     stream INTEGER NOT NULL REFERENCES streams,
     seq INTEGER NOT NULL,
     writer BLOB NOT NULL,
-    turn_id TEXT NOT NULL,
+    turn_id TEXT,
     position INTEGER NOT NULL,
     state TEXT NOT NULL,
     state_seq INTEGER,
@@ -151,7 +158,7 @@ CREATE TABLE turns (
     has_details INTEGER NOT NULL,
     PRIMARY KEY (stream, seq, writer)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX turns_by_id ON turns (stream, turn_id);
+CREATE UNIQUE INDEX turns_by_id ON turns (stream, turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE idempotency_keys (
     stream INTEGER NOT NULL REFERENCES streams,

@@ -22,7 +22,7 @@ from manent.model.changes import (
     TurnPut,
     TurnStateSet,
 )
-from manent.model.ids import Stamp
+from manent.model.ids import Stamp, made_place, turn_id_of
 from manent.model.records import (
     Leaf,
     LogEntry,
@@ -68,7 +68,7 @@ class SqliteTransaction:
         if not pending:
             return []
         stream, writer = self._number(uid), bytes.fromhex(self._writer)
-        last_seq = self._tick(len(pending))
+        last_seq = self._clock() + len(pending)
         tip = self._run("find_tip", stream=stream, writer=writer).fetchone()
         _, prev_hash, count = tip or (0, chain.genesis(uid, self._writer), 0)
         sealed, last_hash = seal(
@@ -85,8 +85,8 @@ class SqliteTransaction:
         )
         return entries
 
-    def _tick(self, count: int) -> int:
-        return int(self._run("tick", count=count).fetchone()[0])
+    def _clock(self) -> int:
+        return int(self._run("read_clock").fetchone()[0])
 
     def _insert(self, stream: int, event: SealedEvent) -> LogEntry:
         header = event.header
@@ -159,6 +159,8 @@ class SqliteTransaction:
                 self.put_stream(StreamInfo(stream, workspace.uid, None))
 
     def put_stream(self, stream: StreamInfo) -> None:
+        if self.read.find_stream(stream.uid) is not None:
+            raise AlreadyExistsError("stream", stream.uid)
         if stream.id is not None and self.read.find_ids(stream.workspace, stream.id):
             raise AlreadyExistsError("id", stream.id)
         self._run(
@@ -167,13 +169,14 @@ class SqliteTransaction:
             workspace=bytes.fromhex(stream.workspace),
             id=None if stream.id is None else escape_name(stream.id),
         )
+        if not self._connection.changes():
+            raise NotFoundError("workspace", stream.workspace)
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
         stream = self._number(uid)
         if stamp is None:
-            stamp = Stamp(self._tick(1), self._writer)
-        else:
-            self._run("raise_clock", seq=stamp.seq)
+            stamp = Stamp(self._clock() + 1, self._writer)
+        self._run("raise_clock", seq=stamp.seq)
         self._run(
             "put_register",
             stream=stream,
@@ -188,8 +191,12 @@ class SqliteTransaction:
 
     def _put_key(self, stream: int, key: str | None) -> None:
         self._run("drop_key", stream=stream)
-        if key is not None:
+        if key is None:
+            return
+        try:
             self._run("put_key", stream=stream, key=escape_name(key))
+        except apsw.ConstraintError:
+            raise AlreadyExistsError("key", key) from None
 
     def adopt_source_key(self, source_key: bytes) -> None:
         """An empty store takes over the source key of what it imports."""
@@ -223,17 +230,17 @@ class SqliteTransaction:
                     "set_content",
                     stream,
                     stamp,
-                    message_id=escape_name(message_id),
+                    **self._message_at(stream, message_id),
                     position=content.position,
                     first_leaf=content.first,
                     leaf_count=content.leaves,
                 )
             case MessageStateSet(message_id, state, _):
                 number = rows.STATE_NUMBERS[state]
-                name = escape_name(message_id)
-                self._run("set_message_state", stream=stream, message_id=name, state=number)
+                at = self._message_at(stream, message_id)
+                self._run("set_message_state", stream=stream, state=number, **at)
             case TurnStateSet(turn_id, state, stamp):
-                self._stamped("set_turn_state", stream, stamp, turn_id=escape_name(turn_id), state=state)
+                self._stamped("set_turn_state", stream, stamp, state=state, **self._turn_at(stream, turn_id))
             case KeyClaimed(key_digest, stamp):
                 self._stamped("put_idempotency_key", stream, stamp, key_digest=key_digest)
             case _:
@@ -242,18 +249,45 @@ class SqliteTransaction:
     def _stamped(self, name: str, stream: int, stamp: Stamp, **values: Any) -> None:
         self._run(name, stream=stream, seq=stamp.seq, writer=bytes.fromhex(stamp.writer), **values)
 
+    def _message_at(self, stream: int, message_id: str) -> dict[str, Any]:
+        """A message's place, as parameters; of one that is not there, a place where nothing stands."""
+        if place := made_place(message_id):
+            found: Any = (place[0], bytes.fromhex(place[1]), place[2])
+        else:
+            name = escape_name(message_id)
+            found = self._run("find_place", stream=stream, message_id=name).fetchone() or (None, None, None)
+        return dict(zip(("at_seq", "at_writer", "at_ordinal"), found, strict=True))
+
+    def _turn_at(self, stream: int, turn_id: str) -> dict[str, Any]:
+        if place := made_place(turn_id):
+            return {"at_seq": place[0], "at_writer": bytes.fromhex(place[1])}
+        found = self._run("find_turn_place", stream=stream, turn_id=escape_name(turn_id)).fetchone()
+        seq, writer = found or (None, None)
+        return {"at_seq": seq, "at_writer": writer}
+
+    def _parent(self, stream: int, parent_id: str | None) -> dict[str, Any]:
+        """Where the parent stands, and its id where its place does not tell it."""
+        if parent_id is None:
+            return {"parent_seq": None, "parent_writer": None, "parent_ordinal": None, "parent_id": None}
+        at = self._message_at(stream, parent_id)
+        place = {f"parent_{name[3:]}": value for name, value in at.items()}
+        return {**place, "parent_id": None if made_place(parent_id) else escape_name(parent_id)}
+
     def _put_message(self, stream: int, row: MessageRow) -> None:
+        own = (row.turn_seq, row.turn_writer) == (row.seq, row.writer)
+        joined = row.turn_seq is not None and not own
+        made = made_place(row.message_id) == (row.seq, row.writer, row.ordinal)
         self._run(
             "put_message",
             stream=stream,
             seq=row.seq,
             writer=bytes.fromhex(row.writer),
             ordinal=row.ordinal,
-            message_id=escape_name(row.message_id),
-            parent_id=None if row.parent_id is None else escape_name(row.parent_id),
+            message_id=None if made else escape_name(row.message_id),
             role=escape_name(row.role),
-            turn_seq=row.turn_seq,
-            turn_writer=None if row.turn_writer is None else bytes.fromhex(row.turn_writer),
+            turn=rows.BEGAN_TURN if own else rows.JOINED_TURN if joined else rows.IN_NO_TURN,
+            turn_seq=row.turn_seq if joined else None,
+            turn_writer=bytes.fromhex(row.turn_writer or "") if joined else None,
             position=row.content.position,
             first_leaf=row.content.first,
             leaf_count=row.content.leaves,
@@ -261,6 +295,7 @@ class SqliteTransaction:
             hidden=row.hidden,
             has_details=row.has_details,
             claim_ns=row.claim_ns,
+            **self._parent(stream, row.parent_id),
         )
 
     def _put_turn(self, stream: int, row: TurnRow) -> None:
@@ -269,7 +304,7 @@ class SqliteTransaction:
             stream=stream,
             seq=row.seq,
             writer=bytes.fromhex(row.writer),
-            turn_id=escape_name(row.turn_id),
+            turn_id=None if row.turn_id == turn_id_of(row.stamp) else escape_name(row.turn_id),
             position=row.position,
             state=row.state,
             implicit=row.implicit,
