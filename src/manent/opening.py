@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
-from manent.errors import InputError
+from manent.errors import InputError, NotFoundError
+from manent.history import restoring
 from manent.history.runtime import Runtime, Scratch
 from manent.history.store import Store
+from manent.model.imported import ImportReport
 from manent.model.workspaces import DEFAULT, Workspace
 from manent.storage.port import Backend
 
 SCRATCH_EVENTS_MAX = 20_000
 """A conversation with more events than this is folded again in a file rather than in memory."""
 
+READ_BYTES = 1 << 20
 _SCHEMES_TO_COME = ("ndjson", "postgresql", "postgres")
 
 
@@ -100,3 +104,60 @@ def _passing_file() -> Backend:
 
     place = Path(folder.name)
     return PassingBackend(place / "scratch.db", installation=Installation(place), durability="process")
+
+
+def import_path(
+    store: Store,
+    path: str | os.PathLike[str],
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> ImportReport:
+    """
+    Import a file or folder of another tool; what it is, is found by its content, never by its name.
+
+    Args:
+        dry_run: look and count, write nothing.
+        progress: called now and then with the number of records looked at.
+
+    Raises:
+        FormatError: nothing here that can be read.
+        NotFoundError: no such file.
+        WorkspaceRequiredError: on the owner's handle.
+    """
+    from manent.formats.registry import detect
+
+    place = Path(path)
+    if not place.exists():
+        raise NotFoundError("file", str(place))
+    found = detect(place)
+    return store.import_items(
+        found.items, format=found.format, files=found.files, dry_run=dry_run, progress=progress
+    )
+
+
+def is_own_export(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is an export of ours, to be restored rather than imported."""
+    place = Path(path)
+    if not place.is_file():
+        return False
+    with place.open("rb") as stream:
+        return restoring.is_export(stream.read(64))
+
+
+def restore_path(store: Store, path: str | os.PathLike[str]) -> restoring.Restored:
+    """
+    Take in an export of ours from a file, all or nothing.
+
+    Raises:
+        FormatError: a line is damaged or the file was cut.
+        MergeNeededError: it brings another history of something that is here.
+    """
+    place = Path(path)
+    with place.open("rb") as stream:
+        return store.import_lines(restoring.read_lines(_chunks(stream)), name=place.name)
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(READ_BYTES):
+        yield chunk

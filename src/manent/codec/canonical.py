@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+_BACKSLASH = 0x5C
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -47,9 +48,14 @@ def loads(data: bytes) -> Any:
     Raises:
         ValueError: the bytes are not UTF-8 JSON.
     """
-    if b"\\ud" not in data and b"\\uD" not in data:
+    if not escapes_surrogate(data):
         return _DECODER.decode(data)
     return json.loads(_SURROGATE_ESCAPE.sub(_unescape_surrogate, data.decode("utf-8")))
+
+
+def escapes_surrogate(data: bytes) -> bool:
+    """Whether leaf bytes hold an escaped surrogate; a text without a backslash is known at once."""
+    return _BACKSLASH in data and (b"\\ud" in data or b"\\uD" in data)
 
 
 def _unescape_surrogate(match: re.Match[str]) -> str:

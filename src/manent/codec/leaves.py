@@ -156,7 +156,7 @@ def leaf_to_text(data: bytes) -> str:
 
 def _decode(decoder: msgspec.json.Decoder[Any], data: bytes, of: Any) -> Any:
     """Decode straight into `of`; only bytes with an escaped surrogate go the long way."""
-    if b"\\ud" not in data and b"\\uD" not in data:
+    if not canonical.escapes_surrogate(data):
         return decoder.decode(data)
     return msgspec.convert(canonical.loads(data), of)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +13,7 @@ from manent.errors import (
     NotFoundError,
     WorkspaceRequiredError,
 )
-from manent.history import exporting, importing, restoring, searching, verifying
+from manent.history import exporting, restoring, verifying
 from manent.history.appending import pending
 from manent.history.conversation import Conversation
 from manent.history.recording import record
@@ -32,7 +32,6 @@ from manent.model.records import (
     Report,
     StreamInfo,
 )
-from manent.search.query import parse_query
 from manent.storage.port import Listing, Reader, Transaction
 
 LIST_LIMIT = 50
@@ -265,7 +264,7 @@ class Store:
         format: str,
         files: int = 1,
         dry_run: bool = False,
-        progress: importing.Progress = lambda _: None,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
         """
         Import what a format read; arguments, report and errors are those of `importing.import_items`.
@@ -273,6 +272,8 @@ class Store:
         Secrets are masked on the way in, in the native records too. What is known is skipped, what grew
         is continued; an interrupted import goes on when it is repeated.
         """
+        from manent.history import importing
+
         return importing.import_items(
             self._runtime, items, format=format, files=files, dry_run=dry_run, progress=progress
         )
