@@ -215,9 +215,10 @@ class Store:
         Raises:
             EmptyQueryError: nothing is left to search.
         """
-        with self._runtime.backend.reading() as reader:
-            if not is_there(self._runtime, reader):
-                parse_query(words)
+        from manent.history import searching
+        from manent.search.query import parse_query
+
+        parse_query(words)
                 return []
             return searching.search(
                 reader, find_fence(self._runtime, reader), words, limit=check_limit(limit)
