@@ -219,10 +219,11 @@ class Store:
         from manent.search.query import parse_query
 
         parse_query(words)
+        with self._runtime.backend.reading() as reader:
+            if not is_there(self._runtime, reader):
                 return []
-            return searching.search(
-                reader, find_fence(self._runtime, reader), words, limit=check_limit(limit)
-            )
+            fence = find_fence(self._runtime, reader)
+            return searching.search(reader, fence, words, limit=check_limit(limit))
 
     # --- the record as a whole
 
