@@ -80,6 +80,7 @@ class SqliteBackend:
         self._writer: str | None = None
         self._incarnation = ""
         self._journal = "wal"
+        self._frozen = False
         self._pool = Pool(self.url, self._connect)
         engine.refuse_faulty_engine(self.url)
         self._open(on_local_place(self.path))
@@ -92,9 +93,10 @@ class SqliteBackend:
         if not local:
             self._wait_s *= _REMOTE_WAIT_FACTOR
         self._find_or_make_file()
+        self._frozen = engine.is_frozen(self.path)
         deadline = time.monotonic() + self._wait_s
         with engine.translated(self.url):
-            connection = engine.open_connection(self.path, read_only=self._read_only, vfs=self._vfs)
+            connection = self._open_connection()
         try:
             with engine.translated(self.url, connection):
                 self._prepare(connection, local, deadline)
@@ -112,8 +114,8 @@ class SqliteBackend:
         try:
             Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             engine.create_owner_only(Path(self.path))
-        except PermissionError as error:
-            raise ReadOnlyError(store=self.url, why="its folder cannot be written") from error
+        except OSError as error:
+            raise engine.translate_os_error(error, self.url) from error
 
     def _prepare(self, connection: apsw.Connection, local: bool, deadline: float) -> None:
         """Make the store unless it is there; change nothing of one that is."""
@@ -165,8 +167,19 @@ class SqliteBackend:
             _roll_back(connection)
             raise
 
+    def _open_connection(self) -> apsw.Connection:
+        return engine.open_connection(
+            self.path, read_only=self._read_only, frozen=self._frozen, vfs=self._vfs
+        )
+
+    def _thaw(self) -> None:
+        """Notice that a disk which was read-only can be written again (D-3): no failure is remembered."""
+        if self._frozen and not engine.is_frozen(self.path):
+            self._frozen = False
+            self._pool.drop_idle()
+
     def _connect(self) -> apsw.Connection:
-        connection = engine.open_connection(self.path, read_only=self._read_only, vfs=self._vfs)
+        connection = self._open_connection()
         engine.set_up(connection)
         engine.keep_commits(connection, self._durability, self._journal)
         return connection
@@ -205,6 +218,9 @@ class SqliteBackend:
         """
         if self._read_only:
             raise ReadOnlyError(store=self.url, why="it was opened read-only")
+        self._thaw()
+        if self._frozen:
+            raise ReadOnlyError(store=self.url, why="its folder cannot be written")
         started = time.monotonic()
         deadline = started + self._wait_s
         self._pool.refresh_after_fork()
@@ -233,6 +249,7 @@ class SqliteBackend:
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
         """See `port.Backend.reading`."""
+        self._thaw()
         deadline = time.monotonic() + self._wait_s
         with self._pool.lend() as connection, engine.translated(self.url, connection):
             try:

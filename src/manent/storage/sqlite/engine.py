@@ -95,6 +95,15 @@ def _translate(error: apsw.Error, store: str, connection: apsw.Connection | None
             return error
 
 
+def translate_os_error(error: OSError, store: str) -> Exception:
+    """What an error of the system means for making a store."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFullError(store=store)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ReadOnlyError(store=store, why="its folder cannot be written")
+    return StoreError(f"Cannot make {store}: {_reason(error.errno or 0)}.", store=store)
+
+
 def _reason(number: int) -> str:
     return os.strerror(number) if number else "no further reason was given"
 
@@ -111,10 +120,26 @@ def create_owner_only(path: Path) -> None:
         os.close(os.open(path, flags, 0o600))
 
 
-def open_connection(path: str, *, read_only: bool, vfs: str | None = None) -> apsw.Connection:
+def is_frozen(path: str) -> bool:
+    """
+    Whether nobody can write where the store is, and all of it stands in its one file.
+
+    A write-ahead log needs a file beside the store even to read; on a read-only disk SQLite can do without
+    only if it is told that nothing changes.
+    """
+    log = Path(f"{path}-wal")
+    if os.access(Path(path).parent, os.W_OK):
+        return False
+    return not (log.exists() and log.stat().st_size > 0)
+
+
+def open_connection(
+    path: str, *, read_only: bool, frozen: bool = False, vfs: str | None = None
+) -> apsw.Connection:
     """Open a file that exists, without waiting for anybody, and change nothing."""
-    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-    connection = apsw.Connection(path, flags=flags, vfs=vfs)
+    flags = apsw.SQLITE_OPEN_READONLY if read_only or frozen else apsw.SQLITE_OPEN_READWRITE
+    name = f"{Path(path).as_uri()}?immutable=1" if frozen else path
+    connection = apsw.Connection(name, flags=flags | (apsw.SQLITE_OPEN_URI if frozen else 0), vfs=vfs)
     connection.set_busy_timeout(0)
     return connection
 

@@ -86,14 +86,19 @@ class Pool:
                 return
         connection.close(True)
 
+    def drop_idle(self) -> None:
+        """Close what is idle, so that whoever comes next gets a new connection."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close(True)
+
     def close(self) -> None:
         """Close what is idle now, and what is lent when it comes back."""
         self.refresh_after_fork()
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close(True)
+        self.drop_idle()
 
 
 def _keep_for_ever(connections: list[apsw.Connection]) -> None:
