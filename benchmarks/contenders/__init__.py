@@ -1,0 +1,1 @@
+"""What is measured: one module each, loaded in an environment of its own."""

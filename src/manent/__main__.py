@@ -1,0 +1,5 @@
+"""`python -m manent` is the command `manent`."""
+
+from manent.cli import main
+
+main()
