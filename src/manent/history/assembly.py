@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby, pairwise
 from typing import Any
 
 from manent.codec.leaves import leaf_to_part, leaf_to_text
@@ -17,6 +17,7 @@ from manent.model.parts import AnyPart, TextPart, plain_text
 from manent.model.records import MessageEntry, StoredEvent, StoredMessage, Turn, TurnRow
 from manent.storage.port import Reader
 
+_STATES = {state.value: state for state in TurnState}
 _PLAIN = frozenset(("content", "new_content", "question", "answer"))
 
 
@@ -46,7 +47,10 @@ def entry_text(entry: MessageEntry) -> str:
 
 def is_erased(entry: MessageEntry) -> bool:
     """Whether any of a message's leaves is gone."""
-    return None in [data for _, data in entry.leaves]
+    for _, data in entry.leaves:
+        if data is None:
+            return True
+    return False
 
 
 def to_message(reader: Reader, target: Target, entry: MessageEntry) -> StoredMessage:
@@ -95,12 +99,14 @@ def to_turns(
 
     Args:
         rows: turns by stamp.
-        entries: the messages to take their words from, of one turn standing together.
+        entries: the messages to take their words from, each turn's in causal order.
     """
-    groups = {key: list(group) for key, group in groupby(entries, key=_turn_of)}
-    shared = {later.seq for earlier, later in pairwise(rows) if earlier.seq == later.seq}
+    groups: dict[tuple[int | None, str | None], list[MessageEntry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.turn_seq, entry.turn_writer), []).append(entry)
+    seqs = Counter(row.seq for row in rows)
     return [
-        _turn(reader, target, row, groups.get((row.seq, row.writer), []), row.seq in shared) for row in rows
+        _turn(reader, target, row, groups.get((row.seq, row.writer), []), seqs[row.seq] > 1) for row in rows
     ]
 
 
@@ -124,10 +130,6 @@ def to_fresh_turn(target: Target, stored: StoredEvent, turn: TurnAppended) -> Tu
     )
 
 
-def _turn_of(entry: MessageEntry) -> tuple[int | None, str | None]:
-    return entry.turn_seq, entry.turn_writer
-
-
 def _turn(
     reader: Reader,
     target: Target,
@@ -142,7 +144,7 @@ def _turn(
         writer=row.writer,
         question=_question(entries),
         answer=_answer(entries),
-        state=TurnState(row.state),
+        state=_STATES[row.state],
         claim_ns=entries[0].claim_ns if entries else None,
         message_ids=tuple([entry.message_id for entry in entries]),
         erased=any(map(is_erased, entries)),

@@ -285,7 +285,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return (TextPart(self.parts),) if isinstance(self.parts, str) else tuple(self.parts)
 
 
-class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
+class StoredMessage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message as it was read: where it stands, who said what, and when by the writer's own claim."""
 
     id: str
@@ -318,7 +318,7 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
         return turn_address(self.conversation_id, self.turn_seq)
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
     A turn as it was read: from a user's input until the agent yields.
 
