@@ -50,7 +50,10 @@ def import_items(
     progress: Progress = lambda _: None,
 ) -> ImportReport:
     """
-    Import conversations in the order given; say what came in and what was refused.
+    Import conversations, those first whose own last time is oldest; say what came in and what was refused.
+
+    Lists then show the most recent one first, as the source did. All of the source is read before the first
+    conversation is written.
 
     Args:
         dry_run: look, count, write nothing.
@@ -60,22 +63,20 @@ def import_items(
         StoreBusyError, StorageFullError, ReadOnlyError: what was written before stays; import again.
     """
     run = _Import(runtime, dry_run)
+    conversations: list[ImportedConversation] = []
     for item in items:
         if isinstance(item, Refusal):
             run.refusals.append(item)
         else:
-            run.take(item)
+            conversations.append(item)
+    for conversation in sorted(conversations, key=_last_claim_ns):
+        run.take(conversation)
         progress(run.counts["records"] + len(run.refusals))
     return run.report(format, files)
 
 
-def oldest_first(conversations: Iterable[ImportedConversation]) -> list[ImportedConversation]:
-    """Conversations by the last time that each states; those that state none come first, as they came."""
-    return sorted(conversations, key=last_claim_ns)
-
-
-def last_claim_ns(conversation: ImportedConversation) -> int:
-    """The greatest time that a conversation's messages state, or 0."""
+def _last_claim_ns(conversation: ImportedConversation) -> int:
+    """The last time that a conversation states, or 0: those that state none come first, as they came."""
     return max((m.claim_ns for m in conversation.messages if m.claim_ns is not None), default=0)
 
 

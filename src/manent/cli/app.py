@@ -1,0 +1,108 @@
+"""The group of all commands: what every one of them shares, and where each one is."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from manent import __version__
+from manent.cli import exits, options, output
+
+_HOMES: Mapping[str, str] = {
+    "new": "manent.cli.new",
+    "append": "manent.cli.append",
+    "list": "manent.cli.list_",
+    "show": "manent.cli.show",
+    "search": "manent.cli.search",
+    "import": "manent.cli.import_",
+    "export": "manent.cli.export",
+    "verify": "manent.cli.verify",
+}
+
+
+class App(click.Group):
+    """A group that loads a command when it is asked for, and whose errors are one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The commands in the order in which one meets them."""
+        return list(_HOMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of a name, or None."""
+        if cmd_name not in _HOMES:
+            return None
+        command: click.Command = importlib.import_module(_HOMES[cmd_name]).command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; without arguments the help goes to stderr and the exit code is that of usage."""
+        if not args:
+            output.complain(self.get_help(ctx))
+            ctx.exit(exits.USAGE)
+        return super().parse_args(ctx, args)
+
+    def run(self, arguments: Sequence[str] | None = None, **extra: Any) -> int:
+        """Run one command; return its exit code."""
+        output.prepare()
+        typed = [as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+        return exits.run(lambda: super(App, self).main(typed, "manent", standalone_mode=False, **extra))
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> NoReturn:
+        """Run one command and leave, for those who call a click command."""
+        extra.pop("prog_name", None)
+        sys.exit(self.run(args, **extra))
+
+
+def as_typed(word: str) -> str:
+    """
+    An argument in the characters that were typed.
+
+    Where the locale is ASCII, Python hides each byte beyond it in a lone surrogate (PEP 383); bytes that are
+    UTF-8 together are the text that the terminal sent (case 86).
+    """
+    try:
+        return word if word.isascii() else word.encode("ascii", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return word
+
+
+EPILOG = """\b
+Examples:
+  manent import ~/.claude/projects
+  manent search slow database
+  manent show 3f2a91
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 partly done, 4 not found, 5 busy.
+"""
+
+
+@click.group(cls=App, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="manent", message="%(prog)s %(version)s")
+@click.option(
+    "--store",
+    envvar=options.STORE_VARIABLE,
+    metavar="PATH",
+    help="The store. Default: $MANENT_STORE, else conversations.db in your data folder.",
+)
+@click.option(
+    "--workspace",
+    envvar=options.WORKSPACE_VARIABLE,
+    default="default",
+    metavar="NAME",
+    help="The fence inside which everything happens. Default: $MANENT_WORKSPACE, else `default`.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=options.WAIT_S,
+    metavar="SECONDS",
+    help=f"How long to wait for another writer. Default: {options.WAIT_S:g}.",
+)
+@click.pass_context
+def app(context: click.Context, store: str | None, workspace: str, wait: float) -> None:
+    """The durable record of conversations with machines."""
+    context.obj = options.Settings(store, workspace, wait)

@@ -1,0 +1,185 @@
+"""`manent show`: read one conversation, or the turn or message of an address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from manent.cli import options, output, render
+
+if TYPE_CHECKING:
+    from manent.history.conversation import Conversation
+    from manent.history.messages import Branch
+    from manent.model.ids import Address
+    from manent.model.parts import AnyPart
+    from manent.model.records import StoredMessage
+
+COMPACT_COLUMNS = 160
+"""How much of a tool call, a result or a reasoning is shown."""
+
+INDENT = "  "
+"""Before each line of stored text, so that none can pass for a line of ours."""
+
+
+class Wish(NamedTuple):
+    """Which messages somebody wants to read."""
+
+    limit: int | None
+    before: str | None
+    all_branches: bool
+    hidden: bool
+
+
+class Reading(NamedTuple):
+    """What is shown of a conversation, and how many hidden messages are not."""
+
+    conversation_id: str
+    title: str
+    messages: Sequence[StoredMessage]
+    previous: str | None
+    left_out: int
+
+
+@click.command(
+    "show",
+    short_help="Read a conversation.",
+    epilog=options.examples(
+        "manent show 3f2a91", "manent show 3f2a91 --limit 20", "manent show 'turn:3f2a91…#7'"
+    ),
+)
+@click.argument("named", metavar="[ID|ADDRESS]", required=False)
+@options.key
+@click.option("--limit", type=click.IntRange(min=1), help="The newest messages only, at most so many.")
+@click.option("--before", metavar="CURSOR", help="Only messages before that.")
+@click.option("--all-branches", is_flag=True, help="Edits, other branches and what was removed too.")
+@click.option("--hidden", is_flag=True, help="What a program injected too.")
+@options.shared
+@click.pass_obj
+def command(settings: options.Settings, /, named: str | None, key: str | None, **wishes: Any) -> None:
+    """
+    Read a conversation, oldest message first; ID may be the beginning of one.
+
+    Lines at the margin are manent's, indented ones are what was said. An ADDRESS, as `search` and `append`
+    print it, shows one turn.
+    """
+    reading = _read(settings, named, key, Wish(**wishes))
+    if settings.json:
+        output.write_json(_as_json(reading))
+        return
+    for line in _lines(reading):
+        output.write(line)
+    if reading.left_out:
+        output.note(f"{reading.left_out} hidden messages were left out; --hidden shows them")
+    if reading.previous:
+        output.note(f"there are earlier messages: --before {reading.previous}")
+
+
+def _read(settings: options.Settings, named: str | None, key: str | None, wish: Wish) -> Reading:
+    address = _address_in(named)
+    with options.open_store(settings) as store:
+        if address is None:
+            conversation = options.find_conversation(store, named, key)
+            found, previous = _read_page(conversation, wish)
+        else:
+            conversation = store.conversation(address.conversation_id)
+            found, previous = _read_address(conversation, address), None
+        shown = [message for message in found if wish.hidden or not message.hidden]
+        title = options.title_of(settings, conversation)
+    return Reading(conversation.id, title, shown, previous, len(found) - len(shown))
+
+
+def _address_in(named: str | None) -> Address | None:
+    from manent.errors import AddressError
+    from manent.model.ids import parse_address
+
+    try:
+        return parse_address(named or "")
+    except AddressError:
+        return None
+
+
+def _read_page(conversation: Conversation, wish: Wish) -> tuple[Sequence[StoredMessage], str | None]:
+    branch: Branch = "all" if wish.all_branches else "active"
+    page = conversation.messages(limit=wish.limit, before=wish.before, branch=branch)
+    return page, page.previous
+
+
+def _read_address(conversation: Conversation, address: Address) -> Sequence[StoredMessage]:
+    if address.kind == "message":
+        return [conversation.get_message(address.ref)]
+    turn = conversation.get_turn(int(address.ref), address.writer)
+    return [conversation.get_message(message_id) for message_id in turn.message_ids]
+
+
+def _as_json(reading: Reading) -> dict[str, Any]:
+    import msgspec
+
+    messages = [{**msgspec.to_builtins(m), "address": str(m.address)} for m in reading.messages]
+    return {
+        "conversation": {"id": reading.conversation_id, "title": reading.title},
+        "messages": messages,
+        "previous": reading.previous,
+        "hidden_left_out": reading.left_out,
+    }
+
+
+def _lines(reading: Reading) -> Iterator[str]:
+    """The whole page: a title, then each message under a heading."""
+    yield output.bold(f"# {render.one_line(reading.title or '(no title)')}")
+    yield render.one_line(reading.conversation_id)
+    for message in reading.messages:
+        yield ""
+        yield output.bold(_heading(message))
+        for part in message.parts:
+            yield from _part_lines(part)
+        if message.erased:
+            yield "[erased]"
+
+
+def _heading(message: StoredMessage) -> str:
+    who = f"{message.role} ({message.author})" if message.author else message.role
+    flags = ["hidden"] * message.hidden + [message.state] * (message.state != "present")
+    said = [who, render.local_time(message.claim_ns), str(message.address), *(f"({flag})" for flag in flags)]
+    return f"## {render.one_line('  '.join(said))}"
+
+
+def _part_lines(part: AnyPart) -> Iterator[str]:
+    """Words indented and whole; everything else on one line at the margin, cut where it is long."""
+    from manent.model.parts import TextPart
+
+    if isinstance(part, TextPart):
+        yield from (f"{INDENT}{line}".rstrip() for line in render.inert(part.text).split("\n"))
+    else:
+        yield output.faint(render.cut(render.one_line(_compact(part)), COMPACT_COLUMNS))
+
+
+def _compact(part: AnyPart) -> str:
+    """A part that is no text, in one line."""
+    from manent.model import parts
+
+    match part:
+        case parts.ReasoningPart(text=text):
+            return f"[reasoning] {text or '(kept by the provider)'}"
+        case parts.ToolCallPart(name=name, arguments=arguments):
+            return f"[call] {name} {_value(arguments)}"
+        case parts.ToolResultPart(name=name, content=content, is_error=is_error):
+            return " ".join(filter(None, ["[error]" if is_error else "[result]", name, _value(content)]))
+        case parts.FilePart(name=name, media_type=media_type, state=state):
+            return " ".join(filter(None, ["[file]", name, media_type, f"({state})"]))
+        case parts.Citation(marker=marker, target=target, title=title):
+            return " ".join(filter(None, ["[citation]", marker, target, title]))
+        case parts.NoticePart(kind=kind, text=text):
+            return f"[notice] {kind}: {text}"
+        case parts.OpaquePart(data=data, origin=origin):
+            return f"[unknown part] {origin} {_value(data)}"
+        case _:
+            raise TypeError(f"a part without a display: {type(part).__name__}")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""A store in lists and dictionaries: the reference that every other backend is compared with."""

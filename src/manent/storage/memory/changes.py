@@ -1,0 +1,67 @@
+"""Changes made to the rows of one stream: a row set by a greater stamp stays."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from manent.model.changes import (
+    Change,
+    ConversationTouched,
+    HeadSet,
+    KeyClaimed,
+    MessageContentSet,
+    MessagePut,
+    MessageStateSet,
+    TurnPut,
+    TurnStateSet,
+)
+from manent.model.ids import BEFORE_ALL, Stamp
+from manent.model.records import ConversationRow
+from manent.storage.memory.state import Stream
+
+
+def make_change(stream: Stream, change: Change) -> None:
+    """Make one change; a target that is not there changes nothing."""
+    match change:
+        case ConversationTouched(stamp, claim_ns):
+            stream.row = _touched(stream, stamp, claim_ns)
+        case MessagePut(message):
+            stream.messages.setdefault(message.message_id, message)
+        case TurnPut(turn):
+            stream.turns.setdefault(turn.turn_id, turn)
+        case KeyClaimed(key_digest, stamp):
+            stream.keys.setdefault(key_digest, stamp)
+        case MessageContentSet():
+            _set_content(stream, change)
+        case MessageStateSet(message_id, state, _):
+            if (row := stream.messages.get(message_id)) is not None:
+                stream.messages[message_id] = row._replace(state=state)
+        case TurnStateSet(turn_id, state, stamp):
+            if (turn_row := stream.turns.get(turn_id)) is not None and stamp > turn_row.state_stamp:
+                stream.turns[turn_id] = turn_row._replace(state=str(state), state_stamp=stamp)
+        case HeadSet(head, linear, stamp):
+            if stream.row is not None and stamp > stream.row.head_stamp:
+                stream.row = stream.row._replace(head=head, linear=linear, head_stamp=stamp)
+        case _:
+            assert_never(change)
+
+
+def _touched(stream: Stream, stamp: Stamp, claim_ns: int | None) -> ConversationRow:
+    row = stream.row
+    if row is None:
+        return ConversationRow(stream.info.uid, stamp, None, BEFORE_ALL, True, claim_ns, claim_ns)
+    if stamp <= row.activity or claim_ns is None:
+        return row._replace(activity=max(stamp, row.activity))
+    first, greatest = row.claim_first_ns, row.claim_max_ns
+    return row._replace(
+        activity=stamp,
+        claim_first_ns=claim_ns if first is None else first,
+        claim_max_ns=claim_ns if greatest is None else max(greatest, claim_ns),
+    )
+
+
+def _set_content(stream: Stream, change: MessageContentSet) -> None:
+    row = stream.messages.get(change.message_id)
+    if row is not None and change.stamp > row.content_stamp:
+        changed = row._replace(content=change.content, content_stamp=change.stamp)
+        stream.messages[change.message_id] = changed
