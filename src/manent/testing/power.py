@@ -139,7 +139,7 @@ class PowerVfs(apsw.VFS):
             (target / name).write_bytes(content)
         return PowerCut(mode, seed, moment)
 
-    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
         """Open a file, and watch it when it is one that outlives the power."""
         if name is None or not flags[0] & _LASTING:
             return apsw.VFSFile(self._below, name, flags)
@@ -152,7 +152,7 @@ class PowerVfs(apsw.VFS):
             file.watch(self._tape, number, path.parent if may_create else None)
         return file
 
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802 - SQLite's name
         """Delete a file; without `syncdir` a power cut may bring it back."""
         path = Path(filename).resolve()
         with self._tape.lock:
@@ -177,15 +177,15 @@ class _WatchedFile(apsw.VFSFile):
         """Start to record; the first sync makes the names in `folder` last too."""
         self._tape, self._number, self._folder = tape, number, folder
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
         super().xWrite(data, offset)
         self._tape.record(_Disk.change, self._number, _Written(offset, bytes(data)))
 
-    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - SQLite's name
         super().xTruncate(newsize)
         self._tape.record(_Disk.change, self._number, _Truncated(newsize))
 
-    def xSync(self, flags: int) -> None:  # noqa: N802
+    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
         changes = self._tape.changes_of(self._number)
         super().xSync(flags)
         self._tape.record(_Disk.sync, self._number, changes)
@@ -193,10 +193,10 @@ class _WatchedFile(apsw.VFSFile):
             self._tape.record(_Disk.sync_folder, self._folder)
             self._folder = None
 
-    def xFileControl(self, op: int, ptr: int) -> bool:  # noqa: N802
+    def xFileControl(self, op: int, ptr: int) -> bool:  # noqa: N802 - SQLite's name
         return op in _GROW_UNSEEN or super().xFileControl(op, ptr)  # SQLite does without these two
 
-    def xDeviceCharacteristics(self) -> int:  # noqa: N802
+    def xDeviceCharacteristics(self) -> int:  # noqa: N802 - SQLite's name
         return super().xDeviceCharacteristics() & _PROMISES_KEPT
 
 
