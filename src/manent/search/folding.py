@@ -52,7 +52,8 @@ def fold(text: str) -> str:
         return text.lower()
     stretches = _stretches(text)
     return "".join(
-        text[start:end].lower() if is_ascii else _fold_run(text[start:end]) for start, end, is_ascii in stretches
+        text[start:end].lower() if is_ascii else _fold_run(text[start:end])
+        for start, end, is_ascii in stretches
     )
 
 
@@ -84,7 +85,7 @@ def is_grapheme_border(text: str, at: int) -> bool:
         return True
     if not _classes().joined.match(text, at - 1):
         return True
-    return _is_indicator(text[at]) and _indicators_before(text, at) % 2 == 0
+    return all(map(_is_indicator, text[at - 1 : at + 1])) and _indicators_before(text, at) % 2 == 0
 
 
 def widen_to_graphemes(text: str, start: int, end: int) -> tuple[int, int]:
@@ -123,12 +124,17 @@ def _fold_run(text: str) -> str:
 def _placed_pieces(text: str) -> Iterator[tuple[str, Iterable[int], Iterable[int]]]:
     """Folded pieces, each with the starts and the ends of its characters in the original."""
     for start, end, is_ascii in _stretches(text):
-        if is_ascii:
-            yield text[start:end].lower(), range(start, end), range(start + 1, end + 1)
+        if is_ascii or _keeps_count(text[start:end]):
+            yield fold(text[start:end]), range(start, end), range(start + 1, end + 1)
             continue
         for cluster in _classes().cluster.finditer(text, start, end):
             piece = _fold_cluster(cluster[1])
             yield piece, repeat(cluster.start(), len(piece)), repeat(cluster.end(), len(piece))
+
+
+def _keeps_count(text: str) -> bool:
+    """Whether each character folds by itself, and to one character: most text does."""
+    return not _classes().joiner.search(text) and all(len(_SINGLES[ord(one)]) == 1 for one in set(text))
 
 
 # ----------------------------------------------------------------------------- from cluster to folded
@@ -144,29 +150,31 @@ _UNSEEN = re.compile(f"[{_INVISIBLE}\u0345]+")
 
 _SAME = str.maketrans(
     {
-        **{"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ȷ": "j", "æ": "ae", "œ": "oe"},
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ħ": "h",
+        "ŧ": "t",
+        "ı": "i",
+        "ȷ": "j",
+        "æ": "ae",
+        "œ": "oe",
         "\u2044": "/",
     }
+    | dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
 )
 
 _LEADS = "".join(map(chr, range(0x1100, 0x1113)))
 _VOWELS = "".join(map(chr, range(0x1161, 0x1176)))
 _FINALS = "".join(map(chr, range(0x11A8, 0x11C3)))
-_LETTERS_OF_LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_LETTERS_OF_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-_LETTERS_OF_FINALS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
-_JAMO_LETTERS = str.maketrans(
-    _LEADS + _VOWELS + _FINALS + "\u111a\u1121",  # the two that NFKC makes of ㅀ and ㅄ
-    _LETTERS_OF_LEADS + _LETTERS_OF_VOWELS + _LETTERS_OF_FINALS + "ㅀㅄ",
-)
-_FINAL_OF_LEAD = {
-    lead: _FINALS[_LETTERS_OF_FINALS.index(letter)]
-    for lead, letter in zip(_LEADS, _LETTERS_OF_LEADS, strict=True)
-    if letter in _LETTERS_OF_FINALS
-}
+_LEAD_LETTERS = dict(zip(_LEADS, "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", strict=True))
+_LEAD_LETTERS |= {"\u111a": "ㅀ", "\u1121": "ㅄ"}  # never leads today, but NFKC makes leads of these letters
+_VOWEL_LETTERS = dict(zip(_VOWELS, "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ", strict=True))
+_FINAL_LETTERS = dict(zip(_FINALS, "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ", strict=True))
+_JAMO_LETTERS = str.maketrans(_LEAD_LETTERS | _VOWEL_LETTERS | _FINAL_LETTERS)
+_FINAL_OF_LETTER = {letter: final for final, letter in _FINAL_LETTERS.items()}
 
 _HALF_CONSONANT = "[\uffa1-\uffbe]"
 _HALF_VOWEL = "[\uffc2-\uffc7\uffca-\uffcf\uffd2-\uffd7\uffda-\uffdc]"
@@ -200,9 +208,9 @@ def _half_to_full(cluster: str) -> str:
     """Compose half-width jamo: their decomposition knows no closing consonants."""
     if not re.match(_HALF_SYLLABLE, cluster):
         return cluster
-    lead, vowel, *rest = normalize("NFKD", cluster)
-    closed = (_FINAL_OF_LEAD.get(jamo, jamo) for jamo in rest)
-    return normalize("NFC", "".join((lead, vowel, *closed)))
+    jamo = normalize("NFKD", cluster)
+    closing = (_FINAL_OF_LETTER.get(one.translate(_JAMO_LETTERS), one) for one in jamo[2:])
+    return normalize("NFC", jamo[:2] + "".join(closing))
 
 
 def _decompose(text: str) -> str:
@@ -228,7 +236,9 @@ def _is_mark(character: str) -> bool:
 
 # ------------------------------------------------------------------------------ what joins its neighbour
 
-_PICTOGRAPHS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_PICTOGRAPHS = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
 _MODIFIERS_AND_TAGS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _INDICATORS = "\U0001f1e6-\U0001f1ff"
 _INDICATORS_SEEN_MAX = 1000

@@ -14,7 +14,10 @@ from manent.search.folding import fold, fold_with_offsets, widen_to_graphemes
 from manent.search.query import Query, Term
 
 SPANS_MAX = 1000
-"""Places of one term that a match tells; its score counts them all."""
+"""Places of one term that a match tells."""
+
+HITS_MAX = 10_000
+"""Places of one term that its score counts."""
 
 _LENGTH_UNIT = 1000
 """Characters; a text of this length scores 1 / (1 + ln 2) of what a very short one does."""
@@ -38,7 +41,7 @@ def match(query: Query, text: str) -> Match | None:
     Find every term of a query in a text, inside words as well: `서버` is in `서버를`.
 
     The score is the sum over terms of 1 + ln(inside + 2 × whole), where `whole` counts the hits that are
-    whole words and `inside` the others, divided by 1 + ln(1 + length / 1000).
+    whole words and `inside` the others, divided by 1 + ln(1 + length / 1000), the length in characters.
 
     Returns:
         The match, or None where a term is missing.
@@ -59,7 +62,7 @@ def _weight(term: Term, folded: str) -> int:
 
 
 def _count(pattern: re.Pattern[str], folded: str) -> int:
-    return sum(1 for _ in pattern.finditer(folded))
+    return sum(1 for _ in islice(pattern.finditer(folded), HITS_MAX))
 
 
 def _spans(query: Query, text: str) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from manent.errors import InputError
-from manent.search.folding import widen_to_graphemes
+from manent.search.folding import is_grapheme_border, widen_to_graphemes
 
 _WORD_SOUGHT = 20
 """Code points that a snippet may give up so as to start and end with a whole word."""
@@ -31,8 +31,7 @@ def cut_snippet(text: str, spans: Sequence[tuple[int, int]], *, width_max: int =
     """
     Cut the piece around the first match; the beginning, where there is none.
 
-    It is cut between graphemes, and between words where there is white space near; white space at a cut
-    end falls away.
+    It is cut between graphemes, and where white space is near, between words and without that space.
 
     Args:
         text: The whole original.
@@ -55,9 +54,9 @@ def cut_snippet(text: str, spans: Sequence[tuple[int, int]], *, width_max: int =
 
 def _window(text: str, first: tuple[int, int], width_max: int) -> tuple[int, int]:
     """The piece of a text that has the first match in its middle, as far as the text reaches."""
-    match_start, match_end = first[0], min(first[1], first[0] + width_max)
-    spare = width_max - (match_end - match_start)
-    after = min(len(text) - match_end, max(spare - match_start, spare - spare // 2))
+    match_start, match_end = first
+    spare = max(width_max - (match_end - match_start), 0)
+    after = min(len(text) - match_end, spare - spare // 2)
     start = _trim_start(text, max(match_start - (spare - after), 0), match_start)
     end = min(start + width_max, len(text))
     return start, _trim_end(text, end, match_end, start)
@@ -68,7 +67,7 @@ def _trim_start(text: str, start: int, last: int) -> int:
     if start == 0:
         return 0
     for at in range(start, min(start + _WORD_SOUGHT, last) + 1):
-        if text[at - 1].isspace() and not text[at : at + 1].isspace():
+        if text[at - 1].isspace() and not text[at : at + 1].isspace() and is_grapheme_border(text, at):
             return at
     return min(widen_to_graphemes(text, start, start)[1], last)
 
@@ -78,14 +77,14 @@ def _trim_end(text: str, end: int, first: int, start: int) -> int:
     if end == len(text):
         return end
     for at in range(end, max(end - _WORD_SOUGHT, first, start + 1) - 1, -1):
-        if text[at].isspace() and not text[at - 1].isspace():
+        if text[at].isspace() and not text[at - 1].isspace() and is_grapheme_border(text, at):
             return at
     shorter, longer = widen_to_graphemes(text, end, end)
     return shorter if shorter > start else longer
 
 
 def _highlights(spans: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of spans that lie in [start, end), counted from `start`."""
+    """Spans as far as they lie before `end`, counted from `start`; none is before it."""
     for span_start, span_end in spans:
-        if span_start < end and span_end > start:
-            yield max(span_start, start) - start, min(span_end, end) - start
+        if span_start < end:
+            yield span_start - start, min(span_end, end) - start
