@@ -5,6 +5,9 @@ from __future__ import annotations
 
 def main() -> int:
     """Run the command line on this process's arguments; return its exit code (U-2)."""
-    from manent.cli.app import app
+    try:
+        from manent.cli.app import app
 
-    return app.run()
+        return app.run()
+    except KeyboardInterrupt:  # before a command could answer it
+        return 130

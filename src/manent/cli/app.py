@@ -45,6 +45,13 @@ class App(click.Group):
             ctx.exit(exits.USAGE)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """As click does, which would call it a failure when whoever reads the output goes away."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise exits.OutputClosed("nobody reads the output") from error
+
     def run(self, arguments: Sequence[str] | None = None, **extra: Any) -> int:
         """Run one command; return its exit code."""
         output.prepare()

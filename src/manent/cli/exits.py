@@ -41,6 +41,12 @@ class Interrupted(click.ClickException):
     exit_code = INTERRUPTED
 
 
+class OutputClosed(click.ClickException):
+    """Whoever read the output went away, as `head` does; nobody is told."""
+
+    exit_code = CLOSED
+
+
 @contextmanager
 def interruptible(done: Callable[[], str]) -> Iterator[None]:
     """Long work: when it is interrupted, say with `done` what of it stays (U-1)."""
@@ -77,7 +83,7 @@ def run(call: Callable[[], object]) -> int:
     try:
         result = call()
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (OutputClosed, BrokenPipeError):
         return _leave_quietly()
     except (click.Abort, KeyboardInterrupt):
         output.note("interrupted")

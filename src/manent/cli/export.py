@@ -114,4 +114,4 @@ def _report(settings: options.Settings, target: Path, lines: int) -> None:
     if settings.json:
         output.write_json({"path": str(target), "lines": lines, "bytes": size})
     else:
-        output.write(f"{render.one_line(str(target))}: {lines:,} lines, {size:,} bytes")
+        output.write(f"{render.one_line(str(target))}: {render.counted(lines, 'line')}, {size:,} bytes")

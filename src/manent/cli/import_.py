@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from manent.cli import exits, options, output, render
-from manent.errors import ManentError
+from manent.errors import InputError, ManentError
 
 if TYPE_CHECKING:
+    from manent.history.restoring import Restored
     from manent.history.store import Store
     from manent.model.imported import ImportReport
 
@@ -18,12 +19,23 @@ REFUSALS_SHOWN_MAX = 20
 
 
 class Outcome(NamedTuple):
-    """What became of one path: a report, or the reason and exit code of its failure."""
+    """What became of one path: what an import or a restoration did, or why it failed and with which code."""
 
     path: Path
-    report: ImportReport | None
-    reason: str = ""
+    report: ImportReport | None = None
+    restored: Restored | None = None
+    error: str | None = None
     code: int = exits.DONE
+
+    @property
+    def came_in(self) -> bool:
+        """Whether anything could be read."""
+        return bool((self.report and self.report.records) or (self.restored and self.restored.events))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was refused."""
+        return self.error is None and (self.report is None or self.report.ok)
 
 
 @click.command(
@@ -70,22 +82,25 @@ def _open(settings: options.Settings, dry_run: bool, all_workspaces: bool) -> St
 
 def _import(store: Store, path: Path, progress: output.Progress, dry_run: bool) -> Outcome:
     """Import one path; an error costs that path, and the next one is tried."""
-    from manent.opening import import_path
+    from manent.opening import import_path, is_own_export, restore_path
 
     try:
-        return Outcome(path, import_path(store, path, progress=progress, dry_run=dry_run))
+        if not is_own_export(path):
+            return Outcome(path, report=import_path(store, path, progress=progress, dry_run=dry_run))
+        if dry_run:
+            raise InputError(f"{path} is an export of manent's own, which --dry-run cannot look into.")
+        return Outcome(path, restored=restore_path(store, path))
     except (ManentError, OSError) as error:
-        return Outcome(path, None, exits.message_of(error), exits.code_of(error))
+        return Outcome(path, error=exits.message_of(error), code=exits.code_of(error))
     finally:
         progress.clear()
 
 
 def code_of(outcomes: list[Outcome]) -> int:
     """Done when all came in, partly done when some did; else why the first did not."""
-    reports = [outcome.report for outcome in outcomes if outcome.report is not None]
-    if len(reports) == len(outcomes) and all(report.ok for report in reports):
+    if all(outcome.is_whole for outcome in outcomes):
         return exits.DONE
-    if any(report.records for report in reports):
+    if any(outcome.came_in for outcome in outcomes):
         return exits.PARTLY
     return next((outcome.code for outcome in outcomes if outcome.code), exits.FAILED)
 
@@ -93,23 +108,31 @@ def code_of(outcomes: list[Outcome]) -> int:
 def _as_json(outcome: Outcome) -> dict[str, Any]:
     import msgspec
 
-    fields: dict[str, Any] = {"path": str(outcome.path), "error": outcome.reason or None, "report": None}
-    if outcome.report is not None:
-        refusals = [{"place": refusal.place, "reason": refusal.reason} for refusal in outcome.report.refusals]
-        fields["report"] = {**msgspec.structs.asdict(outcome.report), "refusals": refusals}
-    return fields
+    report, restored = outcome.report, outcome.restored
+    refusals = [{"place": one.place, "reason": one.reason} for one in report.refusals] if report else []
+    return {
+        "path": str(outcome.path),
+        "error": outcome.error,
+        "report": {**msgspec.structs.asdict(report), "refusals": refusals} if report else None,
+        "restored": msgspec.structs.asdict(restored) if restored else None,
+    }
 
 
 def _write(outcome: Outcome, dry_run: bool) -> None:
-    """The report of one path, whose sums can be checked; what was refused stands on stderr."""
-    report = outcome.report
-    if report is None:
-        output.note(outcome.reason)
+    """What became of one path, with sums that can be checked; what was refused stands on stderr."""
+    if outcome.error is not None:
+        output.note(outcome.error)
         return
-    name = render.one_line(str(outcome.path))
-    output.write(f"{output.bold(name)} ({report.format}{', dry run' if dry_run else ''})")
-    for line in _sums(report):
+    report, restored = outcome.report, outcome.restored
+    kind = f"{report.format if report else 'manent'}{', dry run' if dry_run else ''}"
+    output.write(f"{output.bold(render.one_line(str(outcome.path)))} ({kind})")
+    for line in [*(_sums(report) if report else []), *(_restored(restored) if restored else [])]:
         output.write(f"  {line}")
+    if report:
+        _write_refusals(report)
+
+
+def _write_refusals(report: ImportReport) -> None:
     for refusal in report.refusals[:REFUSALS_SHOWN_MAX]:
         output.note(f"refused: {refusal.place}: {refusal.reason}")
     if (more := len(report.refusals) - REFUSALS_SHOWN_MAX) > 0:
@@ -117,12 +140,21 @@ def _write(outcome: Outcome, dry_run: bool) -> None:
 
 
 def _sums(report: ImportReport) -> list[str]:
-    masked = ", ".join(f"{count} {kind}" for kind, count in report.secrets.items())
+    masked = ", ".join(f"{count:,} {kind}" for kind, count in report.secrets.items())
+    records, messages = render.counted(report.records, "record"), render.counted(report.messages, "message")
     return [
-        f"{report.records} records = {report.messages} messages + {report.merged_records} merged into others",
-        f"{report.messages} messages = {report.added_messages} added + {report.known_messages} known",
-        f"{report.conversations} conversations = {report.new_conversations} new + "
-        f"{report.grown_conversations} grown + {report.unchanged_conversations} unchanged",
-        f"{report.files} files, {len(report.refusals)} records refused",
+        f"{records} = {messages} + {report.merged_records:,} merged into others",
+        f"{messages} = {report.added_messages:,} added + {report.known_messages:,} known",
+        f"{render.counted(report.conversations, 'conversation')} = {report.new_conversations:,} new + "
+        f"{report.grown_conversations:,} grown + {report.unchanged_conversations:,} unchanged",
+        f"{render.counted(report.files, 'file')}, {len(report.refusals):,} refused",
         *([f"secrets masked: {masked}"] if masked else []),
+    ]
+
+
+def _restored(restored: Restored) -> list[str]:
+    return [
+        f"{render.counted(restored.events, 'event')} = {restored.added:,} added + {restored.known:,} known",
+        f"{render.counted(restored.conversations, 'conversation')}, {restored.new_conversations:,} new; "
+        f"{render.counted(restored.blobs, 'attachment')}",
     ]

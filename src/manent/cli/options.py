@@ -58,10 +58,10 @@ def _override(context: click.Context, parameter: click.Parameter, value: Any) ->
 
 _SHARED = (
     click.option(
-        "--store", metavar="PATH", expose_value=False, callback=_override, help="As before the command."
+        "--store", metavar="PATH", expose_value=False, callback=_override, help="As `manent --store`."
     ),
     click.option(
-        "--workspace", metavar="NAME", expose_value=False, callback=_override, help="As before the command."
+        "--workspace", metavar="NAME", expose_value=False, callback=_override, help="As `manent --workspace`."
     ),
     click.option(
         "--wait",
@@ -69,7 +69,7 @@ _SHARED = (
         metavar="SECONDS",
         expose_value=False,
         callback=_override,
-        help="As before the command.",
+        help="As `manent --wait`.",
     ),
     click.option(
         "--json", is_flag=True, expose_value=False, callback=_override, help="Write one JSON object."

@@ -64,6 +64,11 @@ def _graphemes(text: str) -> Iterator[tuple[int, int]]:
             start = at
 
 
+def counted(count: int, noun: str) -> str:
+    """A number and its noun: `1 event`, `1,000 events`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def local_time(claim_ns: int | None) -> str:
     """A claim of time in this machine's time zone, to the minute; `-` where there is none to show."""
     if claim_ns is None:

@@ -72,7 +72,7 @@ def command(settings: options.Settings, /, named: str | None, key: str | None, *
     for line in _lines(reading):
         output.write(line)
     if reading.left_out:
-        output.note(f"{reading.left_out} hidden messages were left out; --hidden shows them")
+        output.note(f"left out: {render.counted(reading.left_out, 'hidden message')}; --hidden shows them")
     if reading.previous:
         output.note(f"there are earlier messages: --before {reading.previous}")
 

@@ -73,8 +73,8 @@ def _write(report: Report, receipt: Receipt | None) -> None:
 
 def summary_of(report: Report) -> str:
     """What was looked at and how it stands, in one line."""
-    looked = f"{report.events} events in {report.streams} streams"
-    erased = f", {report.erased_leaves} erased pieces" if report.erased_leaves else ""
-    newer = f", {report.unknown_kinds} events of a newer release" if report.unknown_kinds else ""
-    state = "ok" if report.ok else f"{len(report.findings)} findings"
+    state = "ok" if report.ok else render.counted(len(report.findings), "finding")
+    looked = f"{render.counted(report.events, 'event')} in {render.counted(report.streams, 'stream')}"
+    erased = f", {render.counted(report.erased_leaves, 'erased piece')}" if report.erased_leaves else ""
+    newer = f", {report.unknown_kinds:,} of a newer release" if report.unknown_kinds else ""
     return f"{state}: {looked}{erased}{newer}"
