@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from manent.history.secrets import mask, mask_native, mask_value
+from manent.history.secrets import collect_secrets, mask, mask_native, mask_value
 from manent.model.parts import AnyPart
 
 
@@ -31,8 +31,10 @@ class Masker:
 
     def mask_message(self, parts: tuple[AnyPart, ...], native: bytes) -> tuple[tuple[AnyPart, ...], bytes]:
         """A message's parts and its native record without secrets; each secret counts once."""
-        masked, secrets = mask_value(msgspec.to_builtins(parts))
-        if secrets:
+        value = msgspec.to_builtins(parts)
+        known = collect_secrets(value)
+        if known:
+            value, secrets = mask_value(value, known)
             self.counts.update(secret.kind for secret in secrets)
-            parts = msgspec.convert(masked, tuple[AnyPart, ...])
-        return parts, mask_native(native)
+            parts = msgspec.convert(value, tuple[AnyPart, ...])
+        return parts, mask_native(native, known)
