@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manent import errors
+    from manent import errors, events, parts
     from manent.history.appending import ROOT
     from manent.history.conversation import Conversation
     from manent.history.store import Store
-    from manent.model import events, parts
     from manent.model.ids import Address
     from manent.model.paging import Page
     from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
@@ -62,7 +61,7 @@ _HOMES = {
     "Workspace": "manent.model.workspaces",
     "open": "manent.opening",
 }
-_MODULES = {"errors": "manent.errors", "events": "manent.model.events", "parts": "manent.model.parts"}
+_MODULES = {"errors": "manent.errors", "events": "manent.events", "parts": "manent.parts"}
 
 __all__ = [
     "ROOT",

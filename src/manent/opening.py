@@ -67,9 +67,7 @@ def open_backend(
     text = os.fspath(url)
     scheme, colon, rest = text.partition(":")
     if text == "memory:":
-        from manent.storage.memory.backend import MemoryBackend
-
-        return MemoryBackend(wait_s=wait)
+        return _in_memory(wait, read_only)
     if colon and scheme in _SCHEMES_TO_COME:
         raise InputError(f"This release has no backend for {scheme}: URLs; give a path to a file.")
     from manent.storage.sqlite.backend import SqliteBackend
@@ -78,6 +76,14 @@ def open_backend(
     if not path:
         raise InputError("Give the path of a store, such as conversations.db.")
     return SqliteBackend(path, durability=durability, wait_s=wait, read_only=read_only)
+
+
+def _in_memory(wait: float, read_only: bool) -> Backend:
+    from manent.storage.memory.backend import MemoryBackend
+    from manent.storage.wrappers import read_only as guard
+
+    backend = MemoryBackend(wait_s=wait)
+    return guard(backend) if read_only else backend
 
 
 def make_scratch(events: int) -> Backend:

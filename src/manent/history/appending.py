@@ -7,13 +7,14 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from manent.codec.leaves import check_storable
 from manent.errors import AlreadyExistsError, ConflictError, InputError, NotFoundError
 from manent.history.idempotency import find_repeated
 from manent.history.recording import record
 from manent.history.runtime import Runtime, Target
 from manent.model.events import Event, MessageAdded, TurnAppended
 from manent.model.ids import Stamp, check_message_id, check_name
-from manent.model.parts import AnyPart, check_json
+from manent.model.parts import AnyPart, Part, check_json
 from manent.model.records import ConversationRow, Message, MessageState, Pending, StoredEvent, StoredMessage
 from manent.storage.port import Reader
 
@@ -38,15 +39,13 @@ def append_turn(
     runtime: Runtime, target: Target, turn: TurnAppended, after: int | None
 ) -> tuple[StoredEvent, bool]:
     """Append a turn after the head, or find it under its key; return it, and whether it was there."""
-    for text in (turn.question, turn.answer):
-        if not isinstance(text, str):
-            raise InputError(f"A question or answer is text, not {type(text).__name__}.")
     for citation in turn.citations:
         check_part(citation)
+    check_storable(turn)
     with runtime.backend.transaction() as tx:
-        row = current_row(tx.read, target, after)
         if found := find_repeated(tx.read, target, [turn]):
             return found[0], True
+        row = current_row(tx.read, target, after)
         turn = _under(turn, row.head if row else None)
         return record(tx, target.uid, pending(runtime, [turn]), row)[0], False
 
@@ -63,11 +62,13 @@ def append_messages(
     """Append messages, each under the one before, or find them under the key; return their stamps."""
     events = [_to_event(message, runtime) for message in messages]
     events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key)
+    for event in events:
+        check_storable(event)
     named = [message.id is not None for message in messages]
     with runtime.backend.transaction() as tx:
-        row = current_row(tx.read, target, after)
         if found := find_repeated(tx.read, target, events, named):
             return [event.header.stamp for event in found]
+        row = current_row(tx.read, target, after)
         _refuse_taken_ids(tx.read, target, messages)
         above = _parent_id(tx.read, target, row, parent)
         chained = []
@@ -102,11 +103,13 @@ def current_row(reader: Reader, target: Target, after: int | None) -> Conversati
 
 def check_part(part: AnyPart) -> None:
     """
-    Refuse a part that JSON cannot carry.
+    Refuse what is no part, and a part that JSON cannot carry.
 
     Raises:
-        InputError: one of its free fields holds something else; names its type.
+        InputError: it is something else, or one of its free fields holds something else; names the type.
     """
+    if not isinstance(part, Part):
+        raise InputError(f"A part of a message is one of manent.parts, not {type(part).__name__}.")
     for field in _FREE_FIELDS:
         check_json(getattr(part, field, None), f"{part.__struct_config__.tag} {field}")
 

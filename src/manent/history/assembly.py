@@ -13,7 +13,7 @@ from manent.history.runtime import Target
 from manent.model.events import Event, MessageAdded, TurnAppended, TurnState
 from manent.model.ids import Stamp, answer_id, question_id
 from manent.model.paging import place_to_cursor
-from manent.model.parts import AnyPart, TextPart, plain_text
+from manent.model.parts import AnyPart, TextPart, plain_text, visible_text
 from manent.model.records import MessageEntry, StoredEvent, StoredMessage, Turn, TurnRow
 from manent.storage.port import Reader
 
@@ -43,6 +43,11 @@ def entry_text(entry: MessageEntry) -> str:
     if len(entry.leaves) == 1 and entry.leaves[0][0] in _PLAIN and entry.leaves[0][1] is not None:
         return leaf_to_text(entry.leaves[0][1])
     return plain_text(entry_parts(entry))
+
+
+def entry_visible_text(entry: MessageEntry) -> str:
+    """Everything in a message that a reader can see."""
+    return visible_text(entry_parts(entry))
 
 
 def is_erased(entry: MessageEntry) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from manent.history.assembly import entry_text
+from manent.history.assembly import entry_visible_text
 from manent.model.ids import Address, message_address, turn_address
 from manent.model.records import ConversationEntry, Hit, MessageEntry, MessageState, Place
 from manent.search.matching import match
@@ -32,7 +32,7 @@ def search(reader: Reader, workspace: str | None, words: str, *, limit: int) -> 
 def _hits(reader: Reader, workspace: str | None, query: Query) -> Iterator[Hit]:
     for conversation in conversations(reader, workspace):
         for entry in _visible(reader, conversation.uid):
-            text = entry_text(entry)
+            text = entry_visible_text(entry)
             if (found := match(query, text)) is None:
                 continue
             snippet = cut_snippet(text, found.spans)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, assert_never
 
 import msgspec
 
@@ -129,6 +130,37 @@ def plain_text(parts: tuple[AnyPart, ...]) -> str:
     if len(parts) == 1 and isinstance(parts[0], TextPart):
         return parts[0].text
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def visible_text(parts: tuple[AnyPart, ...]) -> str:
+    """Everything in a message that a reader can see, one piece a line: what search looks through."""
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return "\n".join(piece for part in parts for piece in _visible_pieces(part) if piece)
+
+
+def _visible_pieces(part: AnyPart) -> tuple[str, ...]:
+    match part:
+        case TextPart(text=text) | ReasoningPart(text=text) | NoticePart(text=text):
+            return (text,)
+        case ToolCallPart(name=name, arguments=arguments):
+            return (name, json_text(arguments))
+        case ToolResultPart(name=name, content=content):
+            return (name or "", json_text(content))
+        case FilePart(name=name, uri=uri):
+            return (name, uri or "")
+        case Citation(marker=marker, target=target, title=title, quote=quote):
+            return (marker, target, title or "", quote or "")
+        case OpaquePart(data=data):
+            return (json_text(data),)
+    assert_never(part)
+
+
+def json_text(value: Any) -> str:
+    """A JSON value for reading: text as it is, anything else as JSON in one line; nothing for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def check_json(value: object, where: str) -> None:
