@@ -3,7 +3,7 @@ Which fields of an event are leaves, and their JSON.
 
 The first leaf of every event is its skeleton: an object of all fields that hold nobody's words. Each
 other leaf holds one field. A message's parts are a leaf each, `part.0`, `part.1` …; one plain text
-part alone stands as `content`, under the name that document 001 gave it. Empty fields have no leaf.
+part alone stands as `content`, under the name that the editor log gave it. Empty fields have no leaf.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from manent.codec import canonical, upcasts
-from manent.errors import EncodingError
+from manent.errors import EncodingError, InputError
 from manent.model.events import KINDS, Event, UnknownEvent
 from manent.model.parts import AnyPart, Citation, OpaquePart, PhantomReach, TextPart, ToolEvent, Usage
 
@@ -48,6 +48,7 @@ _TYPES: dict[str, Any] = {
 }
 """Field → type of every leaf that holds one field, in the order in which leaves are written."""
 
+_TEXTS = (str, str | None)
 _PARTS = {"parts": ("content", "part"), "new_parts": ("new_content", "new_part")}
 """Field of parts → name of a lone plain text, and stem of the numbered names."""
 
@@ -89,6 +90,33 @@ def event_to_leaves(event: Event) -> tuple[NamedBytes, ...]:
     return tuple(leaves)
 
 
+def check_storable(event: Event) -> None:
+    """
+    Refuse an event that could be written and not be read again, before a byte is written.
+
+    Structs take any value into any field; what was meant as a number may be text.
+
+    Raises:
+        InputError: a field holds another type than its own; names the field, never the value.
+    """
+    single, parts, empty = _LAYOUTS[type(event)]
+    for name in single:
+        value = getattr(event, name)
+        if value is not empty[name] and not (_TYPES[name] in _TEXTS and isinstance(value, str)):
+            _check_field(name, value, _TYPES[name])
+    for name in parts:
+        for part in getattr(event, name):
+            _check_field(name, part, AnyPart)
+    _check_field("an argument", msgspec.structs.replace(event, **empty), type(event))
+
+
+def _check_field(name: str, value: object, of: Any) -> None:
+    try:
+        msgspec.convert(msgspec.to_builtins(value), of)
+    except (msgspec.ValidationError, TypeError, OverflowError) as error:
+        raise InputError(f"{name} holds a value of another type than it takes.") from error
+
+
 def _parts_to_leaves(field: str, parts: tuple[AnyPart, ...]) -> list[NamedBytes]:
     alone, stem = _PARTS[field]
     if len(parts) == 1 and isinstance(parts[0], TextPart):
@@ -116,7 +144,7 @@ def leaves_to_event(
         if schema_version == cls.SCHEMA_VERSION:
             return _decode_current(kind, leaves)
         return _decode_old(cls, schema_version, leaves)
-    except (msgspec.MsgspecError, ValueError, TypeError, IndexError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError, IndexError, RecursionError) as error:
         raise EncodingError(f"{type(error).__name__} in its leaves", event=event or kind) from error
 
 

@@ -19,7 +19,11 @@ BOUNDARY = "compact_boundary"
 
 _SPOKEN = ("user", "assistant")
 _HIDING = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
-_TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
+_TITLES = {
+    "custom-title": ("customTitle", "title"),
+    "ai-title": ("aiTitle", "title"),
+    "summary": ("summary",),
+}
 """Kind of line → the members that may hold a title; the first kind outranks the next."""
 
 _NO_MODEL = "<synthetic>"

@@ -73,6 +73,7 @@ class _Merge:
         self._first: dict[str, Record] = {}
         self._versions: dict[str, int] = {}
         self._by_request: dict[tuple[str, str | None], Draft] = {}
+        self._taken: set[str | None] = {None}
         self._notes = notes
 
     def add(self, record: Record) -> None:
@@ -88,7 +89,8 @@ class _Merge:
 
     def _begin(self, record: Record, native_id: str | None) -> Draft:
         draft = Draft(record, len(self.drafts), list(record.parts), record.usage, [record.raw])
-        draft.native_id = native_id
+        draft.native_id = None if native_id in self._taken else native_id
+        self._taken.add(native_id)
         self.drafts.append(draft)
         self._remember(record, draft)
         if record.request is not None:
@@ -121,7 +123,7 @@ class _Merge:
 
 
 class _Family:
-    """Who follows whom."""
+    """Who follows whom. Where no line names a parent at all, the file is a plain list."""
 
     def __init__(self, merge: _Merge, notes: Notes, elsewhere: frozenset[str]) -> None:
         self._drafts = merge.drafts
@@ -132,6 +134,7 @@ class _Family:
         self._last_result: dict[int, Draft] = {}
         self._owner: dict[int, Draft] = {}
         self._answered: set[str] = set()
+        self._is_list = not any(draft.record.parent for draft in merge.drafts if draft.record.is_spoken)
 
     def find_parents(self) -> None:
         """Set `parent` of each draft. Notices hang under the last message before them and bear nobody."""
@@ -146,7 +149,7 @@ class _Family:
     def _named_parent(self, draft: Draft, last: Draft | None) -> Draft | None:
         record = draft.record
         if record.parent is None:
-            return None if record.names_parent else last
+            return last if self._is_list or not record.names_parent else None
         found = self._resolve(record.parent)
         if found is draft:
             return None
@@ -162,6 +165,8 @@ class _Family:
             found = self._by_uuid.get(uuid)
             if found is None or found.record.is_spoken:
                 return found
+            if found.record.parent is None:
+                return found.parent
             uuid = found.record.parent
         return None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 from manent.errors import FormatError
@@ -137,7 +137,7 @@ def members(text: str, array: str, *, place: str) -> Iterator[Member]:
         at = _next(text, at, "}", place)
 
 
-def _elements(text: str, at: int, name: str, place: str) -> Iterator[Any]:
+def _elements(text: str, at: int, name: str, place: str) -> Generator[Member, None, int]:
     at = _skip_space(text, at + 1)
     while text[at : at + 1] != "]":
         value, end = read_value(text, at, place=place)

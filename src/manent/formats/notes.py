@@ -25,6 +25,7 @@ class Notes:
     def as_details(self) -> dict[str, Any]:
         """`{"notes": {kind: {"count": 2, "places": [...]}}}`; empty when nothing was noted."""
         found = {
-            kind: {"count": count, "places": self._places[kind]} for kind, count in sorted(self._counts.items())
+            kind: {"count": count, "places": self._places[kind]}
+            for kind, count in sorted(self._counts.items())
         }
         return {"notes": found} if found else {}

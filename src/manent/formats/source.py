@@ -130,7 +130,9 @@ class Source(msgspec.Struct, frozen=True):
             yield from self._files_of(entries, suffixes)
             pending += [folder / e.name for e in reversed(entries) if e.is_dir(follow_symlinks=False)]
 
-    def _files_of(self, entries: list[os.DirEntry[str]], suffixes: tuple[str, ...]) -> Iterator[Source | Refusal]:
+    def _files_of(
+        self, entries: list[os.DirEntry[str]], suffixes: tuple[str, ...]
+    ) -> Iterator[Source | Refusal]:
         for entry in entries:
             path = Path(entry.path)
             if entry.is_symlink() and (entry.is_dir() or path.suffix in suffixes):

@@ -24,7 +24,10 @@ from manent.model.records import Pending, StreamInfo
 from manent.storage.port import Reader, Transaction
 
 BATCH = 500
-"""Messages written in one transaction: an interrupted import goes on where it stopped."""
+"""
+Messages written in one transaction: an interrupted import goes on where it stopped. What goes with a
+conversation's first and last message, its identity and its head, is written together with them.
+"""
 
 _ID_LENGTH = 32
 Progress = Callable[[int], None]
@@ -109,10 +112,12 @@ class _Import:
         self._count(conversation, uid, len(fresh))
         if self._dry_run or (uid is not None and not fresh):
             return
-        uid = uid or self._begin(conversation, key)
-        for start in range(0, len(fresh), BATCH):
-            self._append(uid, fresh[start : start + BATCH])
-        self._finish(uid, conversation, identified, key)
+        for start in range(0, max(1, len(fresh)), BATCH):
+            with self._runtime.backend.transaction() as tx:
+                uid = uid or self._begin(tx, conversation, key)
+                self._append(tx, uid, fresh[start : start + BATCH])
+                if start + BATCH >= len(fresh):
+                    self._finish(tx, uid, conversation, identified, key)
 
     def _count(self, conversation: ImportedConversation, uid: str | None, fresh: int) -> None:
         messages = len(conversation.messages)
@@ -149,7 +154,7 @@ class _Import:
         with self._runtime.backend.reading() as reader:
             return [item for item in identified if not reader.find_message(uid, item.message_id)]
 
-    def _begin(self, conversation: ImportedConversation, key: str) -> str:
+    def _begin(self, tx: Transaction, conversation: ImportedConversation, key: str) -> str:
         origin = {
             "format": conversation.format,
             "id": conversation.native_id,
@@ -159,20 +164,17 @@ class _Import:
         }
         first = next((m.claim_ns for m in conversation.messages if m.claim_ns is not None), None)
         uid = self._runtime.new_id()
-        with self._runtime.backend.transaction() as tx:
-            workspace = ensure_workspace(self._runtime, tx)
-            tx.put_stream(StreamInfo(uid, workspace, uid))
-            self._record(tx, uid, [(ConversationCreated(origin=origin), first)])
-            title = self._masker.mask_text(conversation.title) if conversation.title else None
-            for field, value in (("title", title), ("project", conversation.project), ("key", key)):
-                if value:
-                    tx.put_metadata(uid, field, value)
+        workspace = ensure_workspace(self._runtime, tx)
+        tx.put_stream(StreamInfo(uid, workspace, uid))
+        self._record(tx, uid, [(ConversationCreated(origin=origin), first)])
+        title = self._masker.mask_text(conversation.title) if conversation.title else None
+        for field, value in (("title", title), ("project", conversation.project), ("key", key)):
+            if value:
+                tx.put_metadata(uid, field, value)
         return uid
 
-    def _append(self, uid: str, batch: Sequence[_Identified]) -> None:
-        events = [(self._to_event(item), item.message.claim_ns) for item in batch]
-        with self._runtime.backend.transaction() as tx:
-            self._record(tx, uid, events)
+    def _append(self, tx: Transaction, uid: str, batch: Sequence[_Identified]) -> None:
+        self._record(tx, uid, [(self._to_event(item), item.message.claim_ns) for item in batch])
 
     def _record(self, tx: Transaction, uid: str, events: Sequence[tuple[Event, int | None]]) -> None:
         record(tx, uid, [Pending(event, self._runtime.new_id(), claim) for event, claim in events])
@@ -193,17 +195,21 @@ class _Import:
         )
 
     def _finish(
-        self, uid: str, conversation: ImportedConversation, identified: Sequence[_Identified], key: str
+        self,
+        tx: Transaction,
+        uid: str,
+        conversation: ImportedConversation,
+        identified: Sequence[_Identified],
+        key: str,
     ) -> None:
         """Move the head to where the source has it, and give a conversation without an id its new key."""
-        with self._runtime.backend.transaction() as tx:
-            head = _head(conversation, identified)
-            row = tx.read.find_row(uid)
-            if head is not None and row is not None and row.head != head and tx.read.find_message(uid, head):
-                claim = conversation.messages[-1].claim_ns
-                self._record(tx, uid, [(HeadMoved(message_id=head), claim)])
-            if _key_of(tx.read, uid) != key:
-                tx.put_metadata(uid, "key", key)
+        head = _head(conversation, identified)
+        row = tx.read.find_row(uid)
+        if head is not None and row is not None and row.head != head and tx.read.find_message(uid, head):
+            claim = conversation.messages[-1].claim_ns
+            self._record(tx, uid, [(HeadMoved(message_id=head), claim)])
+        if _key_of(tx.read, uid) != key:
+            tx.put_metadata(uid, "key", key)
 
 
 _COUNTS = (

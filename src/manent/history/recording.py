@@ -7,7 +7,7 @@ from itertools import groupby
 
 from manent.codec.sealing import open_event
 from manent.errors import EncodingError
-from manent.model.events import UnknownEvent
+from manent.model.events import ContentRedacted, UnknownEvent
 from manent.model.ids import BEFORE_ALL, Stamp
 from manent.model.records import (
     ConversationRow,
@@ -51,13 +51,21 @@ def adopt(tx: Transaction, events: Sequence[SealedEvent]) -> None:
     """Store events that were sealed elsewhere; a conversation that one of them reaches late is refolded."""
     for uid, group in groupby(events, key=lambda event: event.header.uid):
         folded = max((Stamp(tip.seq, tip.writer) for tip in tx.read.read_tips(uid)), default=BEFORE_ALL)
-        entries = tx.adopt(list(group))
+        entries = [open_leniently(entry) for entry in tx.adopt(list(group))]
         stamps = [entry.header.stamp for entry in entries]
         if stamps == sorted(stamps) and folded < stamps[0]:
             for entry in entries:
-                fold(tx, uid, open_leniently(entry))
+                fold(tx, uid, entry)
         else:
             refold(tx, uid)
+        _erase_what_is_redacted(tx, uid, entries)
+
+
+def _erase_what_is_redacted(tx: Transaction, uid: str, entries: Sequence[StoredEvent]) -> None:
+    """What was redacted elsewhere goes here too."""
+    for entry in entries:
+        if isinstance(event := entry.event, ContentRedacted):
+            tx.erase_leaves(uid, Stamp(event.target_seq, event.target_writer), event.target_leaves)
 
 
 def fold(tx: Transaction, uid: str, event: StoredEvent) -> None:

@@ -8,24 +8,35 @@ an empty one included. Anything else is refused as a whole by MergeNeededError, 
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
+from blake3 import blake3
 
 from manent.codec import chain
-from manent.codec.ndjson import VERSION, line_to_event, line_to_record
-from manent.codec.sealing import hash_of
-from manent.errors import AlreadyExistsError, FormatError, MergeNeededError
-from manent.history.recording import adopt
-from manent.model.ids import Stamp
-from manent.model.records import SealedEvent, StreamInfo, Tip, WorkspaceInfo
+from manent.codec.ndjson import (
+    AnyRecord,
+    BlobRecord,
+    EndRecord,
+    HeaderRecord,
+    StreamRecord,
+    WorkspaceRecord,
+    line_to_event,
+    line_to_record,
+)
+from manent.errors import FormatError
+from manent.history.extending import StreamImport
+from manent.history.spooling import BlobSpool
+from manent.model.records import WorkspaceInfo
 from manent.storage.port import Backend, Transaction
 
-BATCH = 256
-"""Events adopted at a time."""
+ChooseWorkspace = Callable[[Transaction], str]
+"""Gives the uid of the workspace that takes every conversation."""
+
+_TEXTS = frozenset(("title", "persona", "key", "project", "end_reason"))
+N = TypeVar("N", str, tuple[str, str])
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,218 +50,208 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     blobs: int
 
 
-class _StreamRecord(msgspec.Struct, frozen=True):
-    uid: str
-    workspace: str
-    id: str | None
-    registers: list[dict[str, Any]]
-    tips: list[dict[str, Any]]
-
-
 def is_export(head: bytes) -> bool:
     """Whether a file that begins so is an export of ours."""
     return head.startswith(b'{"manent":"export"')
 
 
 def restore(
-    backend: Backend, lines: Iterable[bytes], *, into: str | None = None, name: str = "import"
+    backend: Backend, lines: Iterable[bytes], *, into: ChooseWorkspace | None = None, name: str = "import"
 ) -> Restored:
     """
     Import an export.
 
     Args:
         lines: its lines, each with its LF.
-        into: put every conversation into this workspace; None keeps the workspaces of the export.
+        into: where every conversation goes; None keeps the workspaces of the export.
         name: what to call the file in errors.
 
     Raises:
-        FormatError: a line is damaged, or the file ends too soon. Nothing was written.
+        FormatError: a line is damaged, or the file is not whole. Nothing was written.
         MergeNeededError: it brings another history of something that is here. Nothing was written.
     """
-    run = _Restoration(backend, into, name)
-    with backend.transaction() as tx:
-        blobs = run.read(tx, lines)
-        run.check_tips(tx)
-    for workspace, digest, chunks in blobs:
-        if backend.blobs.put(workspace, chunks) != digest:
-            raise FormatError(f"blob {digest[:12]} is not what its digest says", place=name)
-        run.blobs += 1
-    return run.report()
+    with BlobSpool() as blobs:
+        run = _Restoration(blobs, into, name)
+        with backend.transaction() as tx:
+            run.read(tx, lines)
+        for workspace, chunks in blobs.read():
+            backend.blobs.put(workspace, chunks)
+        return run.report(len(blobs))
 
 
 class _Restoration:
     """One import, line by line."""
 
-    def __init__(self, backend: Backend, into: str | None, name: str) -> None:
-        self._backend = backend
+    def __init__(self, blobs: BlobSpool, into: ChooseWorkspace | None, name: str) -> None:
+        self._blobs = blobs
         self._into = into
         self._name = name
         self._line = 0
+        self._last: tuple[int, str, str] | None = None
+        self._hasher = blake3()
         self._workspaces: dict[str, str] = {}
-        self._tips: list[tuple[_StreamRecord, str]] = []
-        self._pending: list[SealedEvent] = []
-        self._ends: dict[tuple[str, str], Tip] = {}
-        self.events = self.added = self.new = self.blobs = 0
+        self._awaited: set[str] = set()
+        self._stream: StreamImport | None = None
+        self._counts = Counter[str]()
 
-    def report(self) -> Restored:
+    def report(self, blobs: int) -> Restored:
+        """What was done."""
         return Restored(
-            events=self.events,
-            added=self.added,
-            known=self.events - self.added,
-            conversations=sum(record.id is not None for record, _ in self._tips),
-            new_conversations=self.new,
-            blobs=self.blobs,
+            events=self._counts["events"],
+            added=self._counts["added"],
+            known=self._counts["events"] - self._counts["added"],
+            conversations=self._counts["conversations"],
+            new_conversations=self._counts["new_conversations"],
+            blobs=blobs,
         )
 
     @property
     def _place(self) -> str:
         return f"{self._name} line {self._line}"
 
-    def read(self, tx: Transaction, lines: Iterable[bytes]) -> list[tuple[str, str, list[bytes]]]:
-        """Take in every line; return the blobs, which are stored once the rest is sure."""
-        chunks: list[tuple[str, str, bytes]] = []
+    def read(self, tx: Transaction, lines: Iterable[bytes]) -> None:
+        """Take in every line, and see that the file is whole."""
         for self._line, line in enumerate(lines, 1):
             if not line.endswith(b"\n"):
                 raise FormatError("the line is cut", place=self._place)
-            record = line_to_record(line, place=self._place)
-            if record is None:
-                self._take_event(tx, line)
-            elif record["manent"] == "blob":
-                chunks.append(self._take_blob(record))
-            else:
-                self._take_record(tx, record)
-        if self._line == 0:
-            raise FormatError("the file is empty", place=self._name)
-        self._flush(tx)
-        return [
-            (workspace, digest, [data for _, _, data in group])
-            for (workspace, digest), group in groupby(chunks, key=lambda chunk: chunk[:2])
-        ]
+            if line.endswith(b"\r\n"):
+                detail = "lines end at CRLF; copy the file without changing its lines"
+                raise FormatError(detail, place=self._place)
+            self._take(tx, line)
+            self._hasher.update(line)
+        if self._last is None or self._last[0] != _RANKS[EndRecord]:
+            raise FormatError("the file was cut: its end is missing", place=self._place)
 
-    def _take_record(self, tx: Transaction, record: dict[str, Any]) -> None:
-        kind = record["manent"]
-        if (self._line == 1) != (kind == "export"):
+    def _take(self, tx: Transaction, line: bytes) -> None:
+        record = line_to_record(line, place=self._place)
+        if record is None:
+            self._take_event(line)
+            return
+        self._check_order(_order_of(record), again=isinstance(record, BlobRecord))
+        self._finish_stream()
+        match record:
+            case HeaderRecord():
+                self._take_header(tx, record)
+            case WorkspaceRecord():
+                self._take_workspace(tx, record)
+            case StreamRecord():
+                self._take_stream(tx, record)
+            case BlobRecord():
+                self._take_blob(record)
+            case EndRecord():
+                self._take_end(record)
+
+    def _check_order(self, order: tuple[int, str, str], *, again: bool) -> None:
+        if (self._last is None) != (order[0] == 0):
             raise FormatError("a header belongs on the first line and only there", place=self._place)
-        try:
-            match kind:
-                case "export":
-                    self._take_header(tx, record)
-                case "workspace":
-                    self._take_workspace(tx, record)
-                case "stream":
-                    self._take_stream(tx, record)
-                case _:
-                    raise FormatError(f"a record {kind!r} that this release does not know", place=self._place)
-        except (KeyError, TypeError, msgspec.MsgspecError) as error:
-            raise FormatError(f"a {kind} record that lacks something", place=self._place) from error
+        if self._last is not None and (order < self._last or (order == self._last and not again)):
+            raise FormatError("a record out of order", place=self._place)
+        self._last = order
 
-    def _take_header(self, tx: Transaction, record: dict[str, Any]) -> None:
-        if record["version"] > VERSION:
-            detail = (
-                f"export version {record['version']}, this manent reads up to {VERSION}: install a newer one"
-            )
+    def _take_header(self, tx: Transaction, header: HeaderRecord) -> None:
+        if not 1 <= header.encoding <= chain.ENCODING:
+            detail = f"encoding {header.encoding} is not known: install a newer manent"
             raise FormatError(detail, place=self._place)
         if tx.read.info().clock == 0 and not tx.read.list_workspaces():
-            tx.adopt_source_key(bytes.fromhex(record["sourceKey"]))
+            tx.adopt_source_key(bytes.fromhex(header.source_key))
 
-    def _take_workspace(self, tx: Transaction, record: dict[str, Any]) -> None:
-        aliases = tuple((kind, value) for kind, value in record["aliases"])
-        known = [uid for kind, value in aliases if (uid := tx.read.find_workspace(kind, value))]
-        here = {w.uid for w in tx.read.list_workspaces()}
-        uid = record["uid"] if record["uid"] in here or not known else known[0]
+    def _take_workspace(self, tx: Transaction, record: WorkspaceRecord) -> None:
+        if not (_rises(record.streams) and _rises(record.aliases)):
+            raise FormatError("a workspace whose streams or aliases are out of order", place=self._place)
+        self._awaited.update(record.streams)
         if self._into is not None:
-            uid, aliases = self._into, ()
-        self._workspaces[record["uid"]] = uid
-        tx.put_workspace(WorkspaceInfo(uid, (), aliases))
+            self._workspaces[record.uid] = self._into(tx)
+            return
+        known = [uid for kind, value in record.aliases if (uid := tx.read.find_workspace(kind, value))]
+        here = {workspace.uid for workspace in tx.read.list_workspaces()}
+        uid = record.uid if record.uid in here or not known else known[0]
+        self._workspaces[record.uid] = uid
+        tx.put_workspace(WorkspaceInfo(uid, (), record.aliases))
 
-    def _take_stream(self, tx: Transaction, fields: dict[str, Any]) -> None:
-        self._flush(tx)
-        record = msgspec.convert({k: v for k, v in fields.items() if k != "manent"}, _StreamRecord)
-        workspace = self._workspaces[record.workspace]
-        known = tx.read.find_stream(record.uid)
-        if known is None:
-            self._put_stream(tx, StreamInfo(record.uid, workspace, record.id))
-        elif known.workspace != workspace or known.id != record.id:
-            raise MergeNeededError(what=f"Conversation {record.id or record.uid}")
-        for register in record.registers:
-            self._put_register(tx, record, workspace, register)
-        self._tips.append((record, workspace))
+    def _take_stream(self, tx: Transaction, record: StreamRecord) -> None:
+        workspace = self._workspaces.get(record.workspace)
+        if workspace is None:
+            raise FormatError("a stream of a workspace that the file does not name", place=self._place)
+        fields, writers = [r.field for r in record.registers], [t.writer for t in record.tips]
+        if not (_rises(fields) and _rises(writers)):
+            raise FormatError("a stream whose registers or tips are out of order", place=self._place)
+        if any(r.field in _TEXTS and not isinstance(r.value, str | None) for r in record.registers):
+            raise FormatError("a register that is no text", place=self._place)
+        if record.id is None:
+            self._awaited.discard(record.uid)
+        self._stream = StreamImport(tx, record)
+        is_new = self._stream.begin(workspace)
+        if record.id is not None:
+            self._counts.update(conversations=1, new_conversations=is_new)
 
-    def _put_stream(self, tx: Transaction, identity: StreamInfo) -> None:
-        try:
-            tx.put_stream(identity)
-        except AlreadyExistsError as error:
-            raise MergeNeededError(what=f"Conversation {identity.id}") from error
-        self.new += identity.id is not None
-
-    def _put_register(
-        self, tx: Transaction, record: _StreamRecord, workspace: str, register: dict[str, Any]
-    ) -> None:
-        stamp = Stamp(register["seq"], register["writer"])
-        if register["field"] == "key" and register["value"] is not None:
-            holders = tx.read.find_by_key(workspace, register["value"])
-            if any(holder.uid != record.uid for holder in holders):
-                raise MergeNeededError(what=f"The key of conversation {record.id}")
-        tx.put_metadata(record.uid, register["field"], register["value"], stamp)
-
-    def _take_event(self, tx: Transaction, line: bytes) -> None:
+    def _take_event(self, line: bytes) -> None:
         event = line_to_event(line, place=self._place)
-        header = event.header
-        if not self._tips or self._tips[-1][0].uid != header.uid:
+        if self._stream is None or self._stream.record.uid != event.header.uid:
             raise FormatError("an event outside its stream", place=self._place)
-        self.events += 1
-        name = (header.uid, header.writer)
-        if name not in self._ends:
-            self._ends[name] = self._end_of(tx, *name)
-        end = self._ends[name]
-        if header.seq <= end.seq:
-            self._require_equal(tx, event)
-        elif header.prev_hash != end.hash:
-            raise MergeNeededError(what=f"Conversation {self._tips[-1][0].id or header.uid}")
-        else:
-            self._ends[name] = Tip(*name, header.seq, hash_of(event), end.total + 1)
-            self._pending.append(event)
-            self.added += 1
-            if len(self._pending) >= BATCH:
-                self._flush(tx)
+        if not self._stream.follows(event):
+            raise FormatError("it does not follow the event before it", place=self._place)
+        self._counts.update(events=1, added=self._stream.take(event))
 
-    def _end_of(self, tx: Transaction, uid: str, writer: str) -> Tip:
-        empty = Tip(uid, writer, 0, chain.genesis(uid, writer), 0)
-        return next((tip for tip in tx.read.read_tips(uid) if tip.writer == writer), empty)
+    def _finish_stream(self) -> None:
+        if self._stream is not None and not self._stream.finish():
+            detail = f"the events of {self._stream.name} are not those that its tips tell of"
+            raise FormatError(detail, place=self._place)
+        self._stream = None
 
-    def _require_equal(self, tx: Transaction, event: SealedEvent) -> None:
-        known = tx.read.find_entry(event.header.uid, event.header.stamp)
-        if known is None or known.header != event.header or hash_of(known) != hash_of(event):
-            raise MergeNeededError(what=f"Conversation {self._tips[-1][0].id or event.header.uid}")
-
-    def _flush(self, tx: Transaction) -> None:
-        if self._pending:
-            adopt(tx, self._pending)
-            self._pending = []
-
-    def _take_blob(self, record: dict[str, Any]) -> tuple[str, str, bytes]:
+    def _take_blob(self, record: BlobRecord) -> None:
         try:
-            data = base64.b64decode(record["data"], validate=True)
-            return self._workspaces[record["workspace"]], record["digest"], data
-        except (KeyError, TypeError, binascii.Error) as error:
+            data = base64.b64decode(record.data, validate=True)
+        except ValueError as error:
             raise FormatError("a damaged blob", place=self._place) from error
+        if base64.b64encode(data).decode("ascii") != record.data:
+            raise FormatError("a damaged blob", place=self._place)
+        if record.workspace not in self._workspaces:
+            raise FormatError("a blob of a workspace that the file does not name", place=self._place)
+        self._blobs.add(self._workspaces[record.workspace], record.digest, data)
 
-    def check_tips(self, tx: Transaction) -> None:
-        """The chains reach at least as far as the export says: it was not cut."""
-        for record, _ in self._tips:
-            here = {tip.writer: tip for tip in tx.read.read_tips(record.uid)}
-            for tip in record.tips:
-                found = here.get(tip["writer"])
-                if found is None or found.seq < tip["seq"]:
-                    detail = f"events of {record.id or record.uid} are missing: the file was cut"
-                    raise FormatError(detail, place=self._name)
+    def _take_end(self, record: EndRecord) -> None:
+        if damaged := self._blobs.find_damaged():
+            raise FormatError(f"blob {damaged[:12]} is not what its digest says", place=self._place)
+        if self._awaited:
+            raise FormatError("a stream that a workspace names is missing", place=self._place)
+        if record.digest != self._hasher.hexdigest():
+            raise FormatError("the file is not as it was written", place=self._place)
+
+
+_RANKS: dict[type[AnyRecord], int] = {
+    HeaderRecord: 0,
+    WorkspaceRecord: 1,
+    StreamRecord: 2,
+    BlobRecord: 3,
+    EndRecord: 4,
+}
+
+
+def _order_of(record: AnyRecord) -> tuple[int, str, str]:
+    """Where a record belongs in the file: the kinds follow each other, and in each the identities rise."""
+    rank = _RANKS[type(record)]
+    match record:
+        case WorkspaceRecord(uid=uid) | StreamRecord(uid=uid):
+            return rank, uid, ""
+        case BlobRecord(workspace=workspace, digest=digest):
+            return rank, workspace, digest
+        case _:
+            return rank, "", ""
+
+
+def _rises(names: Sequence[N]) -> bool:
+    """Whether each of these stands once, in order."""
+    return list(names) == sorted(set(names))
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Lines with their LF out of chunks; JSON lines end at LF and nowhere else (T-2)."""
-    rest = b""
+    rest = bytearray()
     for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from (line + b"\n" for line in whole)
+        *ends, begin = chunk.split(b"\n")
+        for end in ends:
+            yield bytes(rest + end + b"\n")
+            rest.clear()
+        rest += begin
     if rest:
-        yield rest
+        yield bytes(rest)

@@ -16,11 +16,9 @@ from collections import Counter
 from typing import NamedTuple
 
 _TOKEN = r"[A-Za-z0-9_-]"
-_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_ESCAPED = frozenset("nrtbf")
 
 
-class Found(NamedTuple):
+class Secret(NamedTuple):
     """A secret in a text, from `start` to `end` (excluded)."""
 
     kind: str
@@ -29,7 +27,11 @@ class Found(NamedTuple):
 
 
 class Prefixed(NamedTuple):
-    """A token known by its first letters. `anchor` is the place in them at which the scan stops."""
+    """
+    A token known by its first letters. `anchor` is the place in them at which the scan stops.
+
+    A token begins at a border: no other sign of a token stands before it, save one that ends an escape.
+    """
 
     kind: str
     prefix: str
@@ -43,8 +45,9 @@ class Prefixed(NamedTuple):
 
     def as_group(self, name: str) -> str:
         """The pattern behind the sign: a look back at what precedes it, then the rest of the token."""
-        back = f"(?<={re.escape(self.prefix[: self.anchor + 1])})" if self.anchor else ""
-        return f"(?P<{name}>{back}{re.escape(self.prefix[self.anchor + 1 :])}{self.body})"
+        start, rest = re.escape(self.prefix[: self.anchor + 1]), re.escape(self.prefix[self.anchor + 1 :])
+        border = rf"(?:(?<!{_TOKEN}{start})|(?<=\\[nrtbf]{start})|(?<=\\u[0-9a-fA-F]{{4}}{start}))"
+        return f"(?P<{name}>(?<={start}){border}{rest}{self.body})"
 
 
 def _prefixed(kind: str, body: str, prefixes: str) -> tuple[Prefixed, ...]:
@@ -79,22 +82,26 @@ PREFIXED: tuple[Prefixed, ...] = (
     *_prefixed("groq_key", r"[A-Za-z0-9]{30,}", "gsk_"),
     *_prefixed("xai_key", r"[A-Za-z0-9]{40,}", "xai-"),
     *_prefixed("digitalocean_token", r"[a-f0-9]{40,}", "dop_v1_"),
-    *_prefixed("jwt", rf"{_TOKEN}{{10,}}\.{_TOKEN}{{10,}}\.{_TOKEN}{{10,}}", "eyJ"),
+    *_prefixed("jwt", rf"{_TOKEN}{{10,}}+\.{_TOKEN}{{10,}}+\.{_TOKEN}{{10,}}", "eyJ"),
 )
 
 _PEM = (
     r"(?<=-----B)EGIN [A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<private_key>(?:[^-\[]|-(?!----)){16,16384}+(?=-----END)|(?:[A-Za-z0-9+/=\s]|\\+[nr]){16,}+)"
 )
-_BEARER = r"(?:earer|EARER)[ \t]+(?P<bearer>[A-Za-z0-9._~+/=-]{8,}+)"
-_BASIC = r"(?:asic|ASIC)[ \t]+(?P<basic>[A-Za-z0-9+/]{8,}+={0,2})"
-_URL = r"\\?/\\?/[^\s/:@\"'<>\\\[\]]{0,256}+:(?P<url_password>[^\s/@\"'<>\\\[\]]{1,256}+)@(?=[A-Za-z0-9\[])"
+_BEARER = r"(?:earer|EARER)(?:[ \t]|\\t)+(?P<bearer>[A-Za-z0-9._~+/=-]{8,}+)"
+_BASIC = r"(?:asic|ASIC)(?:[ \t]|\\t)+(?P<basic>[A-Za-z0-9+/]{8,}+={0,2})"
+_UNICODE = r"\\u[0-9a-fA-F]{4}"
+_URL = (
+    rf"\\?/\\?/(?:[^\s/:@\"'<>\\\[\]]|{_UNICODE}){{0,256}}+:"
+    rf"(?P<url_password>(?:[^\s/@\"'<>\\\[\]]|{_UNICODE}){{1,256}}+)@(?=[A-Za-z0-9\[])"
+)
 _TELEGRAM = rf"(?<=[0-9]{{8}}:)(?P<telegram_token>AA{_TOKEN}{{33}}(?!{_TOKEN}))"
 
 _KEY_ENDS = "ord|swd|pwd|ase|ret|ken|key|Key|ORD|SWD|PWD|ASE|RET|KEN|KEY"
 """The ends of password, passwd, pwd, passphrase, secret, token and key; `judge` reads the whole word."""
 
-_BEFORE_SIGN = ("", " ", "[\"']", r"\\[\"']", r"\\\\\\[\"']", r"[\"']\]")
+_BEFORE_SIGN = ("", " ", "[\"'\x60]", "[\"'] ", r"\\[\"']", r"\\\\\\[\"']", r"[\"']\]", r"[\"']\] ")
 """What may stand between such a word and its = or : sign."""
 
 
@@ -104,8 +111,8 @@ def _assigned(sign: str) -> str:
         f"(?<={last_letter}{between}{sign})(?<=(?:{_KEY_ENDS}){between}{sign})" for between in _BEFORE_SIGN
     )
     return (
-        rf"(?:{after_key})[=>]{{0,2}}[ \t]{{0,3}}"
-        r"(?:\\*[\"'`](?!\[secret:)(?P<quoted>(?:[^\s\"'`\\]|\\u[0-9a-fA-F]{4}){8,200}+)(?=\\*[\"'`])"
+        rf"(?:{after_key})[=>]{{0,2}}(?:[ \t]|\\t){{0,3}}"
+        rf"(?:\\*[\"'`](?!\[secret:)(?P<quoted>(?:[^\s\"'`\\]|{_UNICODE}){{8,200}}+)(?=\\*[\"'`])"
         r"|(?P<bare>[A-Za-z0-9_+/=.@#!~^*-]{8,200}+)(?=[\s,;&\"'\\)]|\Z))"
     )
 
@@ -137,44 +144,34 @@ and much that is none: each match is for `judge`.
 """
 
 
-def judge(text: str, match: re.Match[str]) -> Found | None:
-    """Say what a match of one of the `SCANS` is, and how far it reaches; None when it only resembles a secret."""
+def judge(text: str, match: re.Match[str]) -> Secret | None:
+    """Say what a match of `SCANS` is, and how far it reaches; None when it only resembles a secret."""
     name = match.lastgroup or ""
     start, end = match.span(name)
     value = match[name]
     if (rule := _RULES.get(name)) is not None:
         start = match.start() - rule.anchor
-        is_one = _has_border(text, start) and _is_random(text[start + len(rule.prefix) : end], rule.kind)
-        return Found(rule.kind, start, end) if is_one else None
+        is_one = _is_random(text[start + len(rule.prefix) : end], rule.kind)
+        return Secret(rule.kind, start, end) if is_one else None
     if name == "bearer":
         end -= len(value) - len(value.rstrip("."))
-        return Found("bearer_token", start, end) if _is_bearer(text, match.start(), value) else None
+        return Secret("bearer_token", start, end) if _is_bearer(text, match.start(), value) else None
     if name == "basic":
-        return Found("basic_auth", start, end) if _is_basic(value) else None
+        return Secret("basic_auth", start, end) if _is_basic(value) else None
     if name == "url_password":
-        return None if _is_placeholder(value) else Found(name, start, end)
+        return None if _is_placeholder(value) else Secret(name, start, end)
     if name in ("quoted", "bare"):
         kind = kind_of_key(text[max(0, match.start() - 80) : match.start()])
         is_one = kind is not None and could_be_secret(value, kind, quoted=name == "quoted")
-        return Found(kind, start, end) if kind is not None and is_one else None
-    return Found(name, start, end)
-
-
-def _has_border(text: str, start: int) -> bool:
-    """Whether a token begins here rather than goes on; `\\n` written as two signs is a border."""
-    if start == 0 or text[start - 1] not in _SIGNS:
-        return True
-    return text[start - 1] in _ESCAPED and start > 1 and text[start - 2] == "\\"
+        return Secret(kind, start, end) if kind is not None and is_one else None
+    return Secret(name, start, end)
 
 
 def _is_random(body: str, kind: str) -> bool:
     """Not a name made of words; what has no hyphens needs a digit, or both cases."""
     if kind == "aws_key_id":
         return any(sign.isdigit() for sign in body)
-    pieces = re.split("[-_]", body)
-    if len(pieces) > 1 and all(piece.isalpha() and piece.islower() for piece in pieces if piece):
-        return False
-    return _is_mixed(body)
+    return _is_mixed(body) and not _is_prose(body)
 
 
 def _is_mixed(text: str) -> bool:
@@ -197,7 +194,7 @@ def _is_basic(value: str) -> bool:
     return b":" in plain and plain.isascii() and plain.decode("ascii").isprintable()
 
 
-_KEY_NAME = re.compile(r"([A-Za-z0-9_.-]{1,64})(?:\\{0,8}[\"'`])?\]?[ \t]?\Z")
+_KEY_NAME = re.compile(r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4})?([A-Za-z0-9_.-]{1,64})(?:\\{0,8}[\"'`])?\]?[ \t]?\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _KINDS = {
     **dict.fromkeys(("password", "passwd", "pwd", "passphrase"), "password"),
@@ -205,11 +202,12 @@ _KINDS = {
     **dict.fromkeys(("token", "authtoken"), "token"),
     **dict.fromkeys(("apikey", "secretkey", "accesskey"), "api_key"),
 }
-_KEYS_OF = {"api", "access", "secret", "private", "auth", "account", "encryption", "signing", "master", "license"}
-_TOKENS_OF = set(
-    "page next prev continuation cursor sync pagination csrf xsrf stop start end eos bos pad unk sep mask "
-    "max min num special first last count cancellation".split()
+_KEYS_OF = re.compile("api|access|secret|private|auth|account|encryption|signing|master|license")
+_OTHER_TOKENS = re.compile(
+    "page|pagination|next|prev|continuation|cursor|sync|csrf|xsrf|start|end|stop|eos|bos|pad|unk|sep|mask"
+    "|max|min|num|count|first|last|special|cancellation"
 )
+"""What makes a token one of a page, a form, a parser or a language model."""
 
 
 def kind_of_key(before: str) -> str | None:
@@ -220,14 +218,18 @@ def kind_of_key(before: str) -> str | None:
     words = re.split(r"[_.-]+", _HUMP.sub("_", found[1]).lower())
     above = words[-2] if len(words) > 1 else ""
     if words[-1] == "key":
-        return "api_key" if above in _KEYS_OF else None
-    return None if words[-1] == "token" and above in _TOKENS_OF else _KINDS.get(words[-1])
+        return "api_key" if _KEYS_OF.fullmatch(above) else None
+    is_other = words[-1] == "token" and _OTHER_TOKENS.fullmatch(above)
+    return None if is_other else _KINDS.get(words[-1])
 
 
 _PLACEHOLDER = re.compile(
-    r"(?i)[<${%].*|(?:your|my|the|some|insert|enter|change|replace)[_-].*|.*(?:\*{3}|x{4}|\.\.\.).*"
-    r"|changeme|password|passwd|pass|pwd|secret|token|user|username|[A-Z]+(?:_[A-Z]+)*(?<=[A-Z_]{8})(?-i:\b)"
+    r"(?i)[<${%].*|(?:your|insert|enter|change|replace)[_-].*|.*(?:\*{3}|x{4}|\.\.\.).*"
+    r"|changeme|password|passwd|pass|pwd|secret|token|user|username|(?-i:[A-Z]+(?:_[A-Z]+)+)"
 )
+_PATH = ("/", "~/", "./", "../")
+"""`PWD` is a folder as often as a password."""
+
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 
 
@@ -237,29 +239,33 @@ def _is_placeholder(value: str) -> bool:
 
 def could_be_secret(value: str, kind: str, *, quoted: bool) -> bool:
     """Whether a value under a name of that kind is random enough; placeholders, names and prose are not."""
-    if _is_placeholder(value) or "[secret:" in value or not 8 <= len(value) <= 200:
+    if _is_placeholder(value) or "[secret:" in value or value.startswith(_PATH) or len(value) < 8:
         return False
     digits = sum(sign.isdigit() for sign in value)
     letters = sum(sign.isalpha() for sign in value)
     others = len(value) - digits - letters
     if not letters or not (digits or (kind == "password" and others)):
         return False
-    if _is_prose(value) or (not quoted and (_NAME.match(value) or digits < 2)):
+    if _is_prose(value) or (not quoted and not _is_no_name(value, digits)):
         return False
     if kind != "password" and (len(value) < 12 or not digits):
         return False
     return _entropy(value) >= (2.5 if kind == "password" else 2.8)
 
 
+def _is_no_name(value: str, digits: int) -> bool:
+    """Whether a value without quotes can be none of a program's own names."""
+    has_both_cases = value != value.lower() and value != value.upper()
+    return _NAME.match(value) is None and (digits > 1 or (len(value) >= 20 and has_both_cases and digits > 0))
+
+
 def _is_prose(value: str) -> bool:
     """Words and small numbers between hyphens, dots or slashes."""
     words = [word for word in re.split(r"[-_./:,]+", value) if word]
-    return len(words) > 2 and all(word.isalpha() or (word.isdigit() and len(word) < 4) for word in words)
+    return len(words) > 2 and all(word.isalpha() or (word.isdigit() and len(word) < 5) for word in words)
 
 
 def _entropy(text: str) -> float:
     """Bits a sign."""
     counts = Counter(text).values()
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)
-
-

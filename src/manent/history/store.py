@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -290,10 +291,8 @@ class Store:
             FormatError: a line is damaged or the file was cut.
             MergeNeededError: it brings another history of something that is here.
         """
-        into = None
-        if self._runtime.workspace is not None:
-            with self._runtime.backend.transaction() as tx:
-                into = ensure_workspace(self._runtime, tx)
+        fenced = self._runtime.workspace is not None
+        into = partial(ensure_workspace, self._runtime) if fenced else None
         return restoring.restore(self._runtime.backend, lines, into=into, name=name)
 
 

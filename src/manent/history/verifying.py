@@ -8,6 +8,7 @@ declares erased.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 
 from manent.codec import chain
@@ -58,7 +59,10 @@ class Verifier:
         """Look at everything."""
         self._deleted = set(self._read_deleted())
         for uid in read_uids(self._reader):
-            self._verify_stream(uid)
+            try:
+                self._verify_stream(uid)
+            except UnicodeDecodeError:
+                self.find(FindingKind.UNREADABLE, f"conversation:{uid}", "a text in its rows is no UTF-8")
         self._verify_store()
         return Report(
             findings=tuple(self._findings),
@@ -76,13 +80,22 @@ class Verifier:
         """Whether an event belongs to what the receipt was given for."""
         return self._receipt is None or position <= self._receipt.position
 
+    def holds(self, uid: str, stamp: Stamp, leaf: str) -> bool:
+        """Whether an event has a leaf of that name."""
+        entry = self._reader.find_entry(uid, stamp)
+        return entry is not None and any(each.name == leaf for each in entry.leaves)
+
     def _read_deleted(self) -> Iterator[str]:
         for workspace in self._reader.list_workspaces():
             for uid in workspace.streams:
-                for entry in stream(self._reader, uid):
-                    event = open_leniently(entry).event
-                    if isinstance(event, ConversationDeleted):
-                        yield event.uid
+                with suppress(UnicodeDecodeError):  # found again where the stream is verified
+                    yield from self._read_deleted_in(uid)
+
+    def _read_deleted_in(self, uid: str) -> Iterator[str]:
+        for entry in stream(self._reader, uid):
+            event = open_leniently(entry).event
+            if isinstance(event, ConversationDeleted):
+                yield event.uid
 
     def _verify_stream(self, uid: str) -> None:
         info = self._reader.find_stream(uid)
@@ -97,9 +110,11 @@ class Verifier:
         self._seq_max = max(self._seq_max, check.seq_max)
         for tip in check.tips():
             self._root.add(tip)
-        if info is not None:
+        if info is None:
+            self.find(FindingKind.ORPHAN, f"conversation:{uid}", "it is in no workspace")
+        else:
             self._verify_rows(info, check.count)
-            self._verify_key(info)
+            self._verify_registers(info)
 
     def _verify_rows(self, info: StreamInfo, events: int) -> None:
         """Fold the conversation again elsewhere and compare row by row (P-1)."""
@@ -119,14 +134,17 @@ class Verifier:
     ) -> None:
         for is_row, ought in zip_longest(found, right):
             if is_row != ought:
-                address = _row_address(name_of(info, info.uid), ought or is_row)
+                first = min((row for row in (ought, is_row) if row), key=_row_order)
+                address = _row_address(name_of(info, info.uid), first)
                 self.find(
                     FindingKind.READ_MODEL, address, "the read model is not what the log gives; rebuild it"
                 )
                 return
 
-    def _verify_key(self, info: StreamInfo) -> None:
-        key = next((r.value for r in self._reader.read_registers(info.uid) if r.field == "key"), None)
+    def _verify_registers(self, info: StreamInfo) -> None:
+        registers = self._reader.read_registers(info.uid)
+        self._seq_max = max([self._seq_max, *(register.stamp.seq for register in registers)])
+        key = next((register.value for register in registers if register.field == "key"), None)
         if isinstance(key, str) and all(
             s.uid != info.uid for s in self._reader.find_by_key(info.workspace, key)
         ):
@@ -134,7 +152,7 @@ class Verifier:
 
     def _verify_store(self) -> None:
         for place in self._reader.read_strays():
-            self.find(FindingKind.ORPHAN, place, "it hangs on nothing")
+            self.find(FindingKind.ORPHAN, place, "something hangs on nothing here")
         if self._seq_max > self._info.clock:
             detail = f"the clock stands at {self._info.clock}, below seq {self._seq_max}"
             self.find(FindingKind.CLOCK, "store", detail)
@@ -171,6 +189,7 @@ class _WriterCheck:
         self.last: Stamp | None = None
         self.before_last: Stamp | None = None
         self.suspect = False
+        self.position = 0
         self.count = 0
         self.tip: Tip | None = None
 
@@ -237,14 +256,15 @@ class _StreamCheck:
             self._find(FindingKind.LINK, writer.before_last, detail)
 
     def _check_leaves(self, entry: LogEntry) -> None:
+        stamp = entry.header.stamp
         for leaf in entry.leaves:
-            if leaf.data is None or leaf.salt is None:
-                self._erased.add((entry.header.stamp, leaf.name))
+            if leaf.data is None and leaf.salt is None:
+                self._erased.add((stamp, leaf.name))
                 self._verifier.erased += 1
+            elif leaf.data is None or leaf.salt is None:
+                self._find(FindingKind.CONTENT, stamp, f"leaf {leaf.name} has lost its bytes or its salt")
             elif leaf.digest is not None:
-                self._find(
-                    FindingKind.CONTENT, entry.header.stamp, f"leaf {leaf.name} is marked erased and is not"
-                )
+                self._find(FindingKind.CONTENT, stamp, f"leaf {leaf.name} is marked erased and is not")
 
     def _check_content(self, stored: StoredEvent) -> None:
         header = stored.header
@@ -266,6 +286,9 @@ class _StreamCheck:
 
     def _advance(self, writer: _WriterCheck, entry: LogEntry) -> None:
         stamp = entry.header.stamp
+        if entry.position <= writer.position:
+            self._find(FindingKind.ORDER, stamp, "it stands before an event that it follows")
+        writer.position = entry.position
         writer.hash = hash_of(entry)
         writer.before_last, writer.last = writer.last, stamp
         writer.count += 1
@@ -278,9 +301,13 @@ class _StreamCheck:
         recorded = {tip.writer: tip for tip in tips}
         for name in sorted(recorded.keys() | self._writers.keys()):
             self._check_tip(name, self._writers.get(name, _WriterCheck()), recorded.get(name))
-        if not self._deleted:
-            for stamp, leaf in sorted(self._erased - self._declared):
-                self._find(FindingKind.CONTENT, stamp, f"leaf {leaf} is gone and nothing declares it")
+        if self._deleted:
+            return
+        for stamp, leaf in sorted(self._erased - self._declared):
+            self._find(FindingKind.CONTENT, stamp, f"leaf {leaf} is gone and nothing declares it")
+        for stamp, leaf in sorted(self._declared - self._erased):
+            if self._verifier.holds(self._uid, stamp, leaf):
+                self._find(FindingKind.CONTENT, stamp, f"leaf {leaf} is declared gone and is there")
 
     def _check_tip(self, name: str, writer: _WriterCheck, tip: Tip | None) -> None:
         whole = tip is not None and tip.hash == writer.hash
@@ -318,16 +345,29 @@ def name_of(info: StreamInfo | None, uid: str) -> str:
     return info.id if info and info.id is not None else uid
 
 
-def _row_address(name: str, row: ReadModelRow | None) -> str:
+def _row_order(row: ReadModelRow) -> tuple[int, tuple[object, ...]]:
+    """Where a row stands among a conversation's."""
     match row:
+        case ConversationRow():
+            return 0, ()
+        case MessageRow(seq=seq, writer=writer, ordinal=ordinal):
+            return 1, (seq, writer, ordinal)
+        case TurnRow(seq=seq, writer=writer):
+            return 2, (seq, writer)
+        case KeyRow(key_digest=digest):
+            return 3, (digest,)
+
+
+def _row_address(name: str, row: ReadModelRow) -> str:
+    match row:
+        case ConversationRow():
+            return f"conversation:{name}"
         case MessageRow(message_id=message_id):
             return f"message:{name}#{message_id}"
         case TurnRow(seq=seq):
             return f"turn:{name}#{seq}"
         case KeyRow(seq=seq):
             return f"key:{name}#{seq}"
-        case ConversationRow() | None:
-            return f"conversation:{name}"
 
 
 def make_receipt(reader: Reader, now_ns: int) -> Receipt:

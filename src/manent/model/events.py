@@ -40,7 +40,7 @@ class Attributed(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _parent() -> Any:
-    """A message's parent, under document 001's name; None is a root."""
+    """A message's parent, under the editor log's name; None is a root."""
     return msgspec.field(default=None, name="parent_message_id")
 
 
@@ -253,25 +253,25 @@ class HoldLifted(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Found(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The base of kinds that document 001's files hold and that we keep as found."""
+    """The base of kinds that the editor log's files hold and that we keep as found."""
 
     found: dict[str, Any] | None = None
 
 
 class ThreadForked(Found, frozen=True, kw_only=True, omit_defaults=True):
-    """Document 001: a thread began from a message of another."""
+    """From the editor log: a thread began from a message of another."""
 
     KIND: ClassVar[str] = "thread_forked"
 
 
 class MessageRangeRelated(Found, frozen=True, kw_only=True, omit_defaults=True):
-    """Document 001: a range of messages relates to something."""
+    """From the editor log: a range of messages relates to something."""
 
     KIND: ClassVar[str] = "message_range_related"
 
 
 class MessageStreamDelta(Found, frozen=True, kw_only=True, omit_defaults=True):
-    """Document 001: a piece of streamed text; declared there, never written."""
+    """From the editor log: a piece of streamed text; declared there, never written."""
 
     KIND: ClassVar[str] = "message_stream_delta"
 

@@ -281,8 +281,18 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
 
     def ordered_parts(self) -> tuple[AnyPart, ...]:
-        """The parts as a tuple of parts."""
-        return (TextPart(self.parts),) if isinstance(self.parts, str) else tuple(self.parts)
+        """
+        The parts as a tuple of parts.
+
+        Raises:
+            InputError: they are neither text nor a sequence.
+        """
+        parts = self.parts
+        if isinstance(parts, str):
+            return (TextPart(parts),)
+        if isinstance(parts, list | tuple):
+            return tuple(parts)
+        raise InputError(f"parts is text, a list or a tuple of parts, not {type(parts).__name__}.")
 
 
 class StoredMessage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -459,5 +469,5 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         """
         try:
             return msgspec.json.decode(text, type=cls)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError) as error:
             raise InputError("This is no receipt; give the text that store.receipt() returned.") from error

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from manent.model.changes import Change
-from manent.model.events import UnknownEvent
+from manent.model.events import MessageAdded, TurnStarted, UnknownEvent
+from manent.model.ids import made_place
 from manent.model.records import StoredEvent
 from manent.projection.activity import project_activity, project_key
 from manent.projection.transcript import project_messages
@@ -11,7 +12,8 @@ from manent.projection.tree import project_head
 from manent.projection.turns import project_turns
 from manent.projection.view import View
 
-INLINE = (project_activity, project_key, project_messages, project_head, project_turns)
+_OF_ANY_EVENT = (project_activity, project_key)
+INLINE = (*_OF_ANY_EVENT, project_messages, project_head, project_turns)
 """The projections that commit with the event (P-2). Each reads the rows as they were before it."""
 
 
@@ -24,4 +26,20 @@ def project(stored: StoredEvent, view: View) -> tuple[Change, ...]:
     """
     if isinstance(stored.event, UnknownEvent):
         return ()
-    return tuple(change for projection in INLINE for change in projection(stored, view))
+    projections = _OF_ANY_EVENT if _takes_made_id(stored, view) else INLINE
+    return tuple(change for projection in projections for change in projection(stored, view))
+
+
+def _takes_made_id(stored: StoredEvent, view: View) -> bool:
+    """
+    Whether a new message or turn is named in the form that is made of a stamp, which nobody may choose.
+
+    It is kept in the log and stands in no tree: else two rows could have one id.
+    """
+    match stored.event:
+        case MessageAdded(message_id=message_id):
+            return made_place(message_id) is not None and not view.find_message(stored.header.uid, message_id)
+        case TurnStarted(turn_id=turn_id):
+            return made_place(turn_id) is not None
+        case _:
+            return False

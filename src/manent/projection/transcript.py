@@ -39,6 +39,11 @@ def _is_named(leaf: Leaf, names: tuple[str, ...]) -> bool:
     return leaf.name.startswith(names)
 
 
+def has_leaf(stored: StoredEvent, *names: str) -> bool:
+    """Whether an event has a leaf of one of these names, erased or not: erasing changes no row (P-1)."""
+    return any(leaf.name in names for leaf in stored.leaves)
+
+
 def parent_is_gone(view: View, uid: str, parent_id: str | None) -> bool:
     """Whether a named parent is absent or no longer in the tree, so that nothing can hang under it."""
     row = view.find_row(uid)
@@ -85,8 +90,8 @@ def _put_turn(stored: StoredEvent, event: TurnAppended, view: View) -> Iterator[
     state = MessageState.DETACHED if gone else MessageState.PRESENT
     asked, answered = question_id(header.stamp), answer_id(header.stamp)
     places = (
-        (asked, event.parent_id, "user", "question", event.author is not None),
-        (answered, asked, "assistant", "answer", event.usage is not None),
+        (asked, event.parent_id, "user", "question", has_leaf(stored, "author")),
+        (answered, asked, "assistant", "answer", has_leaf(stored, "usage")),
     )
     for ordinal, (message_id, parent_id, role, leaf, has_details) in enumerate(places):
         yield MessagePut(
@@ -131,7 +136,7 @@ def _put_message(stored: StoredEvent, event: MessageAdded, view: View) -> Iterat
             header.stamp,
             MessageState.DETACHED if gone else MessageState.PRESENT,
             event.hidden,
-            not (event.author is None and event.usage is None and event.metadata is None),
+            has_leaf(stored, "author", "usage", "metadata"),
             header.claim_ns,
         )
     )

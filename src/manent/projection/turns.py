@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from manent.codec.leaves import SKELETON
 from manent.model.changes import Change, TurnPut, TurnStateSet
 from manent.model.events import MessageAdded, TurnAppended, TurnEnded, TurnStarted, TurnState
-from manent.model.ids import turn_id_of
+from manent.model.ids import made_place, turn_id_of
 from manent.model.parts import TextPart
 from manent.model.records import StoredEvent, TurnRow
-from manent.projection.transcript import turn_of
+from manent.projection.transcript import has_leaf, turn_of
 from manent.projection.view import View
 
 _IN_MESSAGES = frozenset((SKELETON, "question", "answer"))
@@ -56,15 +56,21 @@ def _put(
     return TurnPut(row)
 
 
+def _has_words(stored: StoredEvent, event: MessageAdded) -> bool:
+    """Whether a message says something; one plain text is known by its leaf's name once it is erased."""
+    return has_leaf(stored, "content") or any(isinstance(part, TextPart) for part in event.parts)
+
+
 def _follow_message(stored: StoredEvent, event: MessageAdded, view: View) -> Iterator[Change]:
     """A message may begin an implicit turn, and an assistant's words complete one."""
     uid = stored.header.uid
     known = view.find_message(uid, event.message_id)
     stamp = (known.turn_seq, known.turn_writer) if known else turn_of(stored, event, view)
-    answers = event.role == "assistant" and any(isinstance(part, TextPart) for part in event.parts)
+    answers = event.role == "assistant" and _has_words(stored, event)
     if stamp == stored.header.stamp:
         state = TurnState.COMPLETE if answers else TurnState.OPEN
-        yield _put(stored, event.turn_id or turn_id_of(stored.header.stamp), state, implicit=True)
+        named = event.turn_id if event.turn_id and not made_place(event.turn_id) else None
+        yield _put(stored, named or turn_id_of(stored.header.stamp), state, implicit=True)
     elif answers and stamp is not None and stamp[0] is not None:
         turn = view.find_turn_at(uid, stored.header.stamp._replace(seq=stamp[0], writer=str(stamp[1])))
         if turn and turn.implicit and turn.state == TurnState.OPEN:

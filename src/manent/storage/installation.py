@@ -74,16 +74,12 @@ class Installation:
         file = self.folder / "installation"
         fresh = secrets.token_hex(32)
         try:
-            self._prepare(self.folder)
+            make_owner_only(self.folder)
             _publish(file, fresh)
             found = file.read_text(encoding="utf-8").strip()
         except OSError:
             return fresh
         return found or fresh
-
-    @staticmethod
-    def _prepare(folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _file(self, store_id: str, place: Place) -> Path:
         return self.folder / "stores" / store_id / f"{place.device}-{place.inode}.json"
@@ -96,14 +92,28 @@ class Installation:
             return None
 
     def remember(self, store_id: str, place: Place, seen: Seen) -> bool:
-        """Keep what is seen of a store at a place; return False where the folder cannot be written."""
+        """
+        Keep what is seen of a store at a place; return False where the folder cannot be written.
+
+        The clock of an incarnation never goes back: of several processes the one that saw least may be last.
+        """
         file = self._file(store_id, place)
+        known = self.recall(store_id, place)
+        if known is not None and known.incarnation == seen.incarnation:
+            seen = max(known, seen)
         try:
-            self._prepare(file.parent)
+            make_owner_only(file.parent)
             _replace(file, msgspec.json.encode(seen))
         except OSError:
             return False
         return True
+
+
+def make_owner_only(folder: Path) -> None:
+    """Make a folder, and those above it that are absent, which only their owner can enter (N-2)."""
+    absent = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(absent):
+        place.mkdir(mode=0o700, exist_ok=True)
 
 
 def _publish(file: Path, text: str) -> None:

@@ -10,8 +10,7 @@ from manent.storage.port import Backend
 from manent.storage.wrappers import FaultPlan, faulty
 
 
-
-def failing_at_each_statement(backend: Backend, write: Callable[[Backend], None]) -> Iterator[int]:
+def failing_at_each_statement(backend: Backend, write: Callable[[Backend], object]) -> Iterator[int]:
     """
     Let `write` fail at its first statement, at its second and so on, the commit included.
 

@@ -72,9 +72,7 @@ def renumbered(entry: LogEntry, numbers: Mapping[int, int]) -> LogEntry:
     return entry._replace(position=numbers[entry.position])
 
 
-def _renumbered_rows(
-    rows: Iterator[ReadModelRow], numbers: Mapping[int, int]
-) -> Iterator[ReadModelRow]:
+def _renumbered_rows(rows: Iterator[ReadModelRow], numbers: Mapping[int, int]) -> Iterator[ReadModelRow]:
     for row in rows:
         match row:
             case MessageRow():

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import strategies as st
 
-from manent.model.events import KINDS, Event, TurnState
+from manent.model.events import (
+    KINDS,
+    ConversationCreated,
+    Event,
+    HeadMoved,
+    MessageAdded,
+    MessageCompleted,
+    MessageEdited,
+    MessageRemoved,
+    SummaryRecorded,
+    TurnAppended,
+    TurnEnded,
+    TurnStarted,
+    TurnState,
+)
 from manent.model.parts import (
     AnyPart,
     Citation,
@@ -115,6 +129,45 @@ def events(kind: str | None = None) -> st.SearchStrategy[Event]:
     """An event of a kind, or of any that this release writes."""
     kinds = [KINDS[kind]] if kind else list(KINDS.values())
     return st.one_of([structs(each) for each in kinds])
+
+
+def tree_events(
+    messages: Sequence[str], turns: Sequence[str], keys: Sequence[str] = ()
+) -> st.SearchStrategy[Event]:
+    """
+    An event that does something to a tree, or nothing where what it names is not there.
+
+    Args:
+        messages, turns: the ids to choose from, few enough that events meet.
+        keys: idempotency keys to choose from.
+    """
+    message, turn, text = st.sampled_from(messages), st.sampled_from(turns), any_text(max_size=6)
+    some_message, some_key = st.none() | message, st.sampled_from((None, *keys))
+    some_parts = st.lists(st.builds(TextPart, text) | st.builds(ToolCallPart, text), max_size=3).map(tuple)
+    added: dict[str, st.SearchStrategy[Any]] = {
+        "message_id": message,
+        "role": st.sampled_from(("user", "assistant", "tool")),
+        "parent_id": some_message,
+        "turn_id": st.none() | turn,
+        "hidden": st.booleans(),
+        "parts": some_parts,
+        "author": st.none() | text,
+        "idempotency_key": some_key,
+    }
+    whole = {"parent_id": some_message, "question": text, "answer": text, "idempotency_key": some_key}
+    return st.one_of(
+        st.builds(MessageAdded, **added),
+        st.builds(MessageAdded, **added),
+        st.builds(MessageCompleted, **added),
+        st.builds(TurnAppended, **whole),
+        st.builds(MessageEdited, message_id=message, new_parts=some_parts),
+        st.builds(MessageRemoved, message_id=message),
+        st.builds(HeadMoved, message_id=some_message),
+        st.builds(TurnStarted, turn_id=turn),
+        st.builds(TurnEnded, turn_id=turn, state=st.sampled_from(TurnState)),
+        st.builds(ConversationCreated),
+        st.builds(SummaryRecorded, first_seq=st.just(1), last_seq=st.just(1), summary=text),
+    )
 
 
 def structs(cls: type[Any]) -> st.SearchStrategy[Any]:

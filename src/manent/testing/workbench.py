@@ -133,14 +133,14 @@ class Workbench:
         found = self.read(lambda reader: reader.read_registers(uid))
         return {register.field: register.value for register in found}
 
-    def list(self, workspace: str | None, **asked: Any) -> list[ConversationEntry]:
+    def conversations(self, workspace: str | None, **asked: Any) -> list[ConversationEntry]:
         """Conversations of a workspace; without `newest_first` and `limit` all of them, newest first."""
         listing = Listing(**{"workspace": workspace, "newest_first": True, "limit": ALL, **asked})
         return self.read(lambda reader: [*reader.list_conversations(listing)])
 
     def listed(self, workspace: str | None, **asked: Any) -> list[str]:
-        """The ids that `list` gives."""
-        return [entry.id for entry in self.list(workspace, **asked)]
+        """The ids of what `conversations` gives."""
+        return [entry.id for entry in self.conversations(workspace, **asked)]
 
 
 def workspace_named(tx: Transaction, name: str) -> str:

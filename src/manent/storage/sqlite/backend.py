@@ -15,8 +15,15 @@ import apsw
 
 from manent.codec.chain import writer_id
 from manent.codec.sealing import NewSalts
-from manent.errors import DamagedStoreError, NotFoundError, ReadOnlyError, StoreBusyError, StoreError
-from manent.storage.installation import Installation, Place, Seen
+from manent.errors import (
+    DamagedStoreError,
+    NotAStoreError,
+    NotFoundError,
+    ReadOnlyError,
+    StoreBusyError,
+    StoreError,
+)
+from manent.storage.installation import Installation, Place, Seen, make_owner_only
 from manent.storage.port import Capabilities
 from manent.storage.sql import load_script
 from manent.storage.sqlite import engine
@@ -28,6 +35,12 @@ from manent.storage.sqlite.transaction import SqliteTransaction
 
 WAIT_S = 5.0
 """How long a writer waits for the lock unless told otherwise (D-5)."""
+
+REMEMBERED_S = 1.0
+"""
+How old the installation's memory of a store's clock may grow while a handle writes. A copy that was taken
+after it, and is put back when the process was killed, could not be told from the file itself.
+"""
 
 _REMOTE_WAIT_FACTOR = 4
 _log = logging.getLogger("manent")
@@ -79,9 +92,10 @@ class SqliteBackend:
         self._new_salts = new_salts
         self._writer: str | None = None
         self._incarnation = ""
+        self._remember_at = 0.0
         self._journal = "wal"
-        self._frozen = False
-        self._pool = Pool(self.url, self._connect)
+        self._is_guest = self._frozen = False
+        self._pool = Pool(self.url, self.path, self._connect)
         engine.refuse_faulty_engine(self.url)
         self._open(on_local_place(self.path))
         self.blobs = SqliteBlobs(self)
@@ -93,27 +107,31 @@ class SqliteBackend:
         if not local:
             self._wait_s *= _REMOTE_WAIT_FACTOR
         self._find_or_make_file()
+        self._is_guest = not engine.can_write_beside(self.path)
         self._frozen = engine.is_frozen(self.path)
         deadline = time.monotonic() + self._wait_s
-        with engine.translated(self.url):
+        with self._pool.using(), engine.translated(self.url):
             connection = self._open_connection()
-        try:
-            with engine.translated(self.url, connection):
-                self._prepare(connection, local, deadline)
-        finally:
-            connection.close(True)
+            try:
+                with engine.translated(self.url, connection):
+                    self._prepare(connection, local, deadline)
+            finally:
+                connection.close(True)
 
     def _find_or_make_file(self) -> None:
-        file, log = Path(self.path), Path(f"{self.path}-wal")
-        if file.exists():
-            if file.stat().st_size == 0 and log.exists() and log.stat().st_size > 0:
-                raise DamagedStoreError(store=self.url, detail="it is empty beside a log that is not")
-            return
-        if self._read_only:
-            raise NotFoundError("store", self.url, "Open it without read_only to create it.")
+        file = Path(self.path)
         try:
-            Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            engine.create_owner_only(Path(self.path))
+            # The log first: while others make a store, its file is filled before its log.
+            if engine.size_bytes(f"{self.path}-wal") and not engine.size_bytes(self.path):
+                raise DamagedStoreError(store=self.url, detail="empty or absent beside a log that is not")
+            if file.exists():
+                if not file.is_file():
+                    raise NotAStoreError(store=self.url, detail="a folder or another thing that is no file")
+                return
+            if self._read_only:
+                raise NotFoundError("store", self.url, "Open it without read_only to create it.")
+            make_owner_only(file.parent)
+            engine.create_owner_only(file)
         except OSError as error:
             raise engine.translate_os_error(error, self.url) from error
 
@@ -153,7 +171,7 @@ class SqliteBackend:
             _log.warning("%s", self.notice)
 
     def _create_schema(self, connection: apsw.Connection) -> None:
-        engine.keep_commits(connection, self._durability, self._journal)
+        engine.keep_commits(connection, "full", self._journal)  # a store that is there stays there
         connection.execute(SQL["begin_write"])
         try:
             if connection.pragma("user_version") == 0:
@@ -173,16 +191,33 @@ class SqliteBackend:
         )
 
     def _thaw(self) -> None:
-        """Notice that a disk which was read-only can be written again (D-3): no failure is remembered."""
-        if self._frozen and not engine.is_frozen(self.path):
-            self._frozen = False
-            self._pool.drop_idle()
+        """
+        Where the folder could not be written, look again whether that is so (D-3): no failure is remembered.
+
+        What is read as frozen is opened anew each time, since others may be able to write it.
+        """
+        if self._is_guest:
+            frozen = engine.is_frozen(self.path)
+            if frozen or self._frozen:
+                self._pool.drop_idle()
+            self._frozen = frozen
 
     def _connect(self) -> apsw.Connection:
-        connection = self._open_connection()
+        """A connection for the pool; another process that closes the last one may be in the way for a moment."""
+        deadline = time.monotonic() + self._wait_s
+        with engine.translated(self.url):
+            connection = self._open_connection()
+        try:
+            with engine.translated(self.url, connection):
+                self._retry(lambda: self._set_up(connection), deadline)
+        except BaseException:
+            connection.close(True)
+            raise
+        return connection
+
+    def _set_up(self, connection: apsw.Connection) -> None:
         engine.set_up(connection)
         engine.keep_commits(connection, self._durability, self._journal)
-        return connection
 
     # --- waiting
 
@@ -223,20 +258,19 @@ class SqliteBackend:
             raise ReadOnlyError(store=self.url, why="its folder cannot be written")
         started = time.monotonic()
         deadline = started + self._wait_s
-        self._pool.refresh_after_fork()
-        lock = self._pool.write_lock
-        if not lock.acquire(timeout=self._wait_s):
-            raise StoreBusyError(store=self.url, waited_s=time.monotonic() - started, holder="this process")
-        try:
-            with self._pool.lend() as connection, engine.translated(self.url, connection):
-                try:
+        with self._pool.using():
+            lock = self._pool.write_lock
+            if not lock.acquire(timeout=self._wait_s):
+                waited_s = time.monotonic() - started
+                raise StoreBusyError(store=self.url, waited_s=waited_s, holder="this process")
+            try:
+                with self._lend() as connection:
                     self._retry(lambda: connection.execute(SQL["begin_write"]), deadline)
                     yield connection
+                    self._pool.refuse_if_inherited()
                     self._retry(lambda: connection.execute(SQL["commit"]), deadline)
-                finally:
-                    _roll_back(connection)
-        finally:
-            lock.release()
+            finally:
+                lock.release()
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
@@ -244,6 +278,9 @@ class SqliteBackend:
         with self.writing() as connection:
             writer = self._writer or self._find_writer(connection)
             yield SqliteTransaction(connection, writer=writer, new_salts=self._new_salts)
+            if time.monotonic() >= self._remember_at:
+                info = SqliteReader(connection).info()
+                self._remember(info.store_id, info.clock)
         self._writer = writer
 
     @contextmanager
@@ -251,12 +288,20 @@ class SqliteBackend:
         """See `port.Backend.reading`."""
         self._thaw()
         deadline = time.monotonic() + self._wait_s
+        with self._lend() as connection:
+            self._retry(lambda: _begin_read(connection), deadline)
+            yield SqliteReader(connection)
+
+    @contextmanager
+    def _lend(self) -> Iterator[apsw.Connection]:
+        """A connection that leaves no transaction behind, whatever happens in the block."""
         with self._pool.lend() as connection, engine.translated(self.url, connection):
+            pid = os.getpid()
             try:
-                self._retry(lambda: _begin_read(connection), deadline)
-                yield SqliteReader(connection)
+                yield connection
             finally:
-                _roll_back(connection)
+                if pid == os.getpid():
+                    _roll_back(connection)
 
     # --- the writer
 
@@ -289,35 +334,42 @@ class SqliteBackend:
         This installation's writer in this file, renewed where the file was copied or restored (L-4).
 
         The memory is written before the commit: whoever then finds the incarnation also finds it known.
+        Where it cannot be written, nobody could tell a restored file later, so every handle is a new writer.
         """
         reader = SqliteReader(connection)
         info = reader.info()
         fingerprint = self._installed().fingerprint
         incarnation = reader.find_incarnation(fingerprint)
-        if incarnation is None or not self._is_same_file(info.store_id, incarnation, info.clock):
-            if incarnation is not None:
-                connection.execute(SQL["renew_generation"], {"generation": secrets.token_bytes(16)})
-            incarnation = secrets.token_hex(16)
-            values = {"fingerprint": fingerprint, "incarnation": incarnation}
-            connection.execute(SQL["put_incarnation"], values)
-        self._incarnation = incarnation
+        if incarnation is not None and self._is_same_file(info.store_id, incarnation, info.clock):
+            self._incarnation = incarnation
+            if self._remember(info.store_id, info.clock):
+                return writer_id(fingerprint, incarnation)
+        if incarnation is not None:
+            connection.execute(SQL["renew_generation"], {"generation": secrets.token_bytes(16)})
+        self._incarnation = secrets.token_hex(16)
+        values = {"fingerprint": fingerprint, "incarnation": self._incarnation}
+        connection.execute(SQL["put_incarnation"], values)
         self._remember(info.store_id, info.clock)
-        return writer_id(fingerprint, incarnation)
+        return writer_id(fingerprint, self._incarnation)
 
-    def _remember(self, store_id: str, clock: int) -> None:
-        self._installed().remember(store_id, Place.of(self.path), Seen(self._incarnation, clock))
+    def _remember(self, store_id: str, clock: int) -> bool:
+        """Keep the clock in the installation's memory, so that an older copy in this place is known as one."""
+        self._remember_at = time.monotonic() + REMEMBERED_S
+        return self._installed().remember(store_id, Place.of(self.path), Seen(self._incarnation, clock))
 
     # --- the end
 
     def close(self) -> None:
         """See `port.Backend.close`. Keeps the clock in the installation's memory, to know a restored file."""
-        if self._writer is not None:
-            with suppress(StoreError, OSError):
-                with self.reading() as reader:
-                    info = reader.info()
-                self._remember(info.store_id, info.clock)
+        try:
+            if self._writer is not None:
+                with suppress(StoreError, OSError):
+                    with self.reading() as reader:
+                        info = reader.info()
+                    self._remember(info.store_id, info.clock)
+        finally:
             self._writer = None
-        self._pool.close()
+            self._pool.close()
 
 
 def _begin_read(connection: apsw.Connection) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,12 +113,38 @@ def create_owner_only(path: Path) -> None:
     """
     Make an empty file that only its owner can read, unless there is one (N-2).
 
-    Only a file that did not exist is opened here: closing one that SQLite has open would drop its
-    locks (D-7). SQLite gives the -wal and -shm files the same rights.
+    Where the system can, it is made without being opened: another thread may have it open by the time
+    that it is closed, and closing it would drop that thread's locks (D-7). SQLite gives the -wal and -shm
+    files the same rights.
     """
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, flags, 0o600))
+        if not _make_unopened(path):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _make_unopened(path: Path) -> bool:
+    if sys.platform != "linux":
+        return False
+    try:
+        os.mknod(path, 0o600)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False  # some file systems cannot; whatever else it is, opening meets it too
+    return True
+
+
+def size_bytes(path: str) -> int:
+    """The size of a file, 0 when it is absent."""
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 - `path` is SQLite's own string
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def can_write_beside(path: str) -> bool:
+    """Whether this process may make files in a store's folder."""
+    return os.access(Path(path).parent, os.W_OK)
 
 
 def is_frozen(path: str) -> bool:
@@ -127,10 +154,7 @@ def is_frozen(path: str) -> bool:
     A write-ahead log needs a file beside the store even to read; on a read-only disk SQLite can do without
     only if it is told that nothing changes.
     """
-    log = Path(f"{path}-wal")
-    if os.access(Path(path).parent, os.W_OK):
-        return False
-    return not (log.exists() and log.stat().st_size > 0)
+    return not can_write_beside(path) and size_bytes(f"{path}-wal") == 0
 
 
 def open_connection(

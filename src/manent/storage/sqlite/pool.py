@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import apsw
 
-from manent.errors import StoreClosedError
+from manent.errors import StoreClosedError, StoreError
+from manent.storage.sqlite.forking import GATE
 
 IDLE_MAX = 4
 """Connections kept open while nobody uses them."""
@@ -23,28 +24,58 @@ class Pool:
     Lends connections, the last returned first, so that its prepared statements are warm.
 
     Handles follow present use: a thread that ends leaves nothing behind.
+
+    Args:
+        store: the store's name for people.
+        path: its file.
+        connect: opens a connection.
+        idle_max: how many are kept open while nobody uses them.
     """
 
-    def __init__(self, store: str, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(
+        self, store: str, path: str, connect: Callable[[], apsw.Connection], *, idle_max: int = IDLE_MAX
+    ) -> None:
+        self.file = os.path.realpath(path)
+        self.idle_max = idle_max
         self._store = store
         self._connect = connect
+        self._closed = False
         self._start()
+        GATE.watch(self)
 
     def _start(self) -> None:
-        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[apsw.Connection] = []
-        self._lent = 0
-        self._closed = False
         self.write_lock = threading.Lock()
 
-    def refresh_after_fork(self) -> None:
-        """In a forked child: leave the parent's connections alone and begin anew."""
-        if self._pid != os.getpid():
-            _keep_for_ever(self._idle)
-            closed = self._closed
-            self._start()
-            self._closed = closed
+    @contextmanager
+    def using(self) -> Iterator[None]:
+        """
+        Hold off forks while connections to the file are opened, used or closed.
+
+        Raises:
+            StoreError: this process was forked off while the file was in use.
+        """
+        use = GATE.enter(self.file)
+        try:
+            self.refuse_if_inherited()
+            yield
+        finally:
+            GATE.leave(use)
+
+    def refuse_if_inherited(self) -> None:
+        """
+        Keep a child away from what its parent had in hand, a transaction that was open at the fork too.
+
+        Raises:
+            StoreError: this process was forked off while the file was in use.
+        """
+        if GATE.is_refused(self.file):
+            raise StoreError(
+                f"{self._store} was in use while this process was forked off, so its locks cannot be "
+                "trusted here. Fork when no call is under way, or start a fresh process.",
+                store=self._store,
+            )
 
     @contextmanager
     def lend(self) -> Iterator[apsw.Connection]:
@@ -53,52 +84,65 @@ class Pool:
 
         Raises:
             StoreClosedError: the pool is closed.
+            StoreError: this process was forked off while the file was in use.
         """
-        self.refresh_after_fork()
-        connection = self._take()
+        use = GATE.enter(self.file)
         try:
-            yield connection
+            connection = self._take()
+            try:
+                yield connection
+            finally:
+                if use.pid == os.getpid():
+                    self._give_back(connection)
+                else:
+                    _keep_for_ever([connection])
         finally:
-            self._give_back(connection)
+            GATE.leave(use)
 
     def _take(self) -> apsw.Connection:
+        self.refuse_if_inherited()
         with self._lock:
             if self._closed:
                 raise StoreClosedError(store=self._store)
-            self._lent += 1
             if self._idle:
                 return self._idle.pop()
-        try:
-            return self._connect()
-        except BaseException:
-            with self._lock:
-                self._lent -= 1
-            raise
+        return self._connect()
 
     def _give_back(self, connection: apsw.Connection) -> None:
-        if self._pid != os.getpid():
-            _keep_for_ever([connection])
-            return
         with self._lock:
-            self._lent -= 1
-            if not self._closed and len(self._idle) < IDLE_MAX and connection.in_transaction is False:
+            wanted = not self._closed and len(self._idle) < self.idle_max
+            if wanted and connection.in_transaction is False:
                 self._idle.append(connection)
                 return
         connection.close(True)
 
+    def close(self) -> None:
+        """Close what is idle now, and what is lent when it comes back."""
+        self._closed = True
+        use = GATE.enter(self.file)
+        try:
+            self.drop_idle()
+        finally:
+            GATE.leave(use)
+
+    # --- around a fork; see `forking.Resting`
+
+    @property
+    def has_idle(self) -> bool:
+        """See `forking.Resting`."""
+        return bool(self._idle)
+
     def drop_idle(self) -> None:
-        """Close what is idle, so that whoever comes next gets a new connection."""
+        """See `forking.Resting`."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close(True)
 
-    def close(self) -> None:
-        """Close what is idle now, and what is lent when it comes back."""
-        self.refresh_after_fork()
-        with self._lock:
-            self._closed = True
-        self.drop_idle()
+    def begin_anew(self) -> None:
+        """See `forking.Resting`."""
+        _keep_for_ever(self._idle)
+        self._start()
 
 
 def _keep_for_ever(connections: list[apsw.Connection]) -> None:

@@ -40,8 +40,10 @@ VALUES (1, :store_id, :generation, :source_key, 0);
 SELECT count(*) FROM sqlite_schema;
 
 -- name: raise_clock
--- A seq that went to metadata, or was read from elsewhere: ours are greater from now on.
-UPDATE store SET clock = max(clock, :seq);
+-- A seq that went to metadata, or was read from elsewhere: ours are greater from now on. The newest event is
+-- counted in, since the one that comes after it may have a lower seq.
+UPDATE store
+SET clock = max(clock, :seq, coalesce((SELECT seq FROM events ORDER BY position DESC LIMIT 1), 0));
 
 -- name: set_source_key
 -- An empty store takes over the source key of what it imports.
@@ -142,6 +144,23 @@ WHERE NOT EXISTS (SELECT 1 FROM streams s WHERE s.stream = e.stream) ORDER BY e.
 -- Leaves of an event that is gone: only tampering leaves any.
 SELECT DISTINCT l.leaf >> 16 FROM leaves l
 WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.position = l.leaf >> 16) ORDER BY 1;
+
+-- name: find_torn_leaves
+-- Leaves that do not follow the one before, so that readers miss them: only tampering makes any.
+SELECT DISTINCT coalesce(s.id, lower(hex(s.uid))), e.seq, e.writer
+FROM leaves l
+JOIN events e ON e.position = l.leaf >> 16
+JOIN streams s ON s.stream = e.stream
+WHERE l.leaf & 65535 > 0 AND NOT EXISTS (SELECT 1 FROM leaves k WHERE k.leaf = l.leaf - 1)
+ORDER BY e.position;
+
+-- name: find_forged_keys
+-- Keys of conversations that have none: only tampering makes any.
+SELECT coalesce(s.id, lower(hex(s.uid))) FROM conversation_keys k
+JOIN streams s ON s.stream = k.stream
+WHERE NOT EXISTS (SELECT 1 FROM registers r
+                  WHERE r.stream = k.stream AND r.field = 'key' AND r.value IS NOT NULL)
+ORDER BY 1;
 
 -- ==== the log ======================================================================================
 
@@ -300,6 +319,12 @@ SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writ
        c.claim_first_ns, c.claim_max_ns
 FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
 
+-- name: find_checked_row
+-- The same for `verify`: a row that stands in the lists of another workspace is none.
+SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
+       c.claim_first_ns, c.claim_max_ns
+FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace WHERE s.uid = :uid;
+
 -- name: find_message
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
        m.role, m.turn, m.turn_seq, m.turn_writer,
@@ -316,7 +341,7 @@ SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, 
        coalesce(m.content_writer, m.writer), m.state, m.hidden,
        m.has_details, m.claim_ns
 FROM streams s JOIN messages m ON m.stream = s.stream
-WHERE s.uid = :uid AND m.seq = :seq AND m.writer = :writer AND m.ordinal = :ordinal;
+WHERE s.uid = :uid AND m.seq = :seq AND m.writer = :writer AND m.ordinal = :ordinal AND m.message_id IS NULL;
 
 -- name: find_place
 -- Where a message stands whose id is not made of its place.
@@ -336,6 +361,26 @@ SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, 
 FROM messages m
 WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
   AND m.seq >= :seq AND (m.seq, m.writer, m.ordinal) > (:seq, :writer, :ordinal)
+ORDER BY m.seq, m.writer, m.ordinal;
+
+-- name: read_checked_message_rows
+-- All rows of a tree for `verify`. Columns that contradict each other (the place and the id of a parent, half
+-- a stamp) give a state that no log gives.
+SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
+       m.role, m.turn, m.turn_seq, m.turn_writer,
+       m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
+       coalesce(m.content_writer, m.writer),
+       CASE WHEN m.parent_id IS NOT NULL
+             AND (m.parent_seq, m.parent_writer, m.parent_ordinal) IS NOT (p.seq, p.writer, p.ordinal) THEN -1
+            WHEN (m.parent_seq IS NULL) + (m.parent_writer IS NULL) + (m.parent_ordinal IS NULL) IN (1, 2) THEN -1
+            WHEN (m.content_seq IS NULL) <> (m.content_writer IS NULL) THEN -1
+            ELSE m.state
+       END,
+       m.hidden, m.has_details, m.claim_ns
+FROM messages m
+LEFT JOIN messages p ON p.stream = m.stream AND p.message_id = m.parent_id
+                    AND (p.seq, p.writer, p.ordinal) < (m.seq, m.writer, m.ordinal)
+WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
 ORDER BY m.seq, m.writer, m.ordinal;
 
 -- name: find_turn
@@ -366,6 +411,15 @@ WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
   AND (t.seq, t.writer) > (:after_seq, :after_writer)
   AND (t.seq, t.writer) < (:before_seq, :before_writer)
 ORDER BY t.seq DESC, t.writer DESC LIMIT :limit;
+
+-- name: read_checked_turns
+-- All turns of a conversation for `verify`; half a stamp gives a state that no log gives.
+SELECT t.seq, t.writer, t.turn_id, t.position,
+       CASE WHEN (t.state_seq IS NULL) = (t.state_writer IS NULL) THEN t.state ELSE '' END,
+       coalesce(t.state_seq, t.seq), coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM turns t
+WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
+ORDER BY t.seq, t.writer;
 
 -- name: read_keys
 SELECT k.key_digest, k.seq, k.writer FROM idempotency_keys k JOIN streams s ON s.stream = k.stream
@@ -408,13 +462,16 @@ LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
 ORDER BY m.seq DESC, m.writer DESC, m.ordinal DESC;
 
 -- name: read_branch
--- A message and its ancestors with their words, newest first, one row a leaf.
-WITH RECURSIVE branch (depth, stream, seq, writer, ordinal) AS (
-    SELECT 1, stream, :seq, :writer, :ordinal FROM streams WHERE uid = :uid
+-- A message and its ancestors with their words, newest first, one row a leaf. A parent that stands later was
+-- not there when its child came: nothing hangs under it, and no cycle can form. `named`: the parent has an id
+-- of its own, else only the message whose id is made of the place is meant.
+WITH RECURSIVE branch (depth, stream, seq, writer, ordinal, named) AS (
+    SELECT 1, stream, :seq, :writer, :ordinal, 1 FROM streams WHERE uid = :uid
     UNION ALL
-    SELECT b.depth + 1, b.stream, m.parent_seq, m.parent_writer, m.parent_ordinal
+    SELECT b.depth + 1, b.stream, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id IS NOT NULL
     FROM branch b CROSS JOIN messages m
       ON m.stream = b.stream AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
+     AND (b.named OR m.message_id IS NULL)
     WHERE b.depth < :limit
       AND (m.parent_seq, m.parent_writer, m.parent_ordinal) < (m.seq, m.writer, m.ordinal)
 )
@@ -424,6 +481,7 @@ SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, 
 FROM branch b
 CROSS JOIN messages m
   ON m.stream = b.stream AND m.seq = b.seq AND m.writer = b.writer AND m.ordinal = b.ordinal
+ AND (b.named OR m.message_id IS NULL)
 LEFT JOIN leaves l ON l.leaf >= (m.position << 16) + m.first_leaf
                   AND l.leaf < (m.position << 16) + m.first_leaf + m.leaf_count
 ORDER BY b.depth;

@@ -153,9 +153,14 @@ class SqliteReader:
         return [Tip(uid, writer.hex(), seq, hash, count) for writer, seq, hash, count in found]
 
     def read_strays(self) -> Sequence[str]:
-        """Places of events and leaves that hang on nothing; only tampering leaves any."""
         events = [f"event {seq}@{writer.hex()}" for _, seq, writer in self._rows("find_orphan_events")]
-        return events + [f"leaves of position {row[0]}" for row in self._rows("find_orphan_leaves")]
+        leaves = [f"leaves of position {row[0]}" for row in self._rows("find_orphan_leaves")]
+        torn = [
+            f"event:{unescape_name(name)}#{seq}@{writer.hex()}"
+            for name, seq, writer in self._rows("find_torn_leaves")
+        ]
+        keys = [f"conversation:{unescape_name(row[0])}" for row in self._rows("find_forged_keys")]
+        return [*events, *leaves, *torn, *keys]
 
     # --- the read model
 
@@ -164,10 +169,9 @@ class SqliteReader:
         return rows.to_conversation_row(row) if row else None
 
     def find_message(self, uid: str, message_id: str) -> MessageRow | None:
-        row = None
         if place := made_place(message_id):
             row = self._row("find_message_at", uid=bytes.fromhex(uid), **_at(Place(*place)))
-        if row is None:
+        else:
             row = self._row("find_message", uid=bytes.fromhex(uid), message_id=escape_name(message_id))
         return rows.to_message_row(row) if row else None
 
@@ -177,7 +181,8 @@ class SqliteReader:
 
     def find_turn(self, uid: str, turn_id: str) -> TurnRow | None:
         if place := made_place(turn_id):
-            return self.find_turn_at(uid, Stamp(*place[:2]))
+            turn = self.find_turn_at(uid, Stamp(*place[:2]))
+            return turn if turn and turn.turn_id == turn_id else None
         row = self._row("find_turn", uid=bytes.fromhex(uid), turn_id=escape_name(turn_id))
         return rows.to_turn_row(row) if row else None
 
@@ -222,11 +227,12 @@ class SqliteReader:
         return sorted(own + joined, key=_by_turn) if joined else own
 
     def read_rows(self, uid: str) -> Iterator[ReadModelRow]:
-        if (row := self.find_row(uid)) is not None:
-            yield row
-        yield from self.read_rows_after(uid, _FIRST)
-        yield from self.read_turns(uid, Span(limit=-1))
-        for digest, seq, writer in self._rows("read_keys", uid=bytes.fromhex(uid)):
+        named = {"uid": bytes.fromhex(uid)}
+        if (row := self._row("find_checked_row", **named)) is not None:
+            yield rows.to_conversation_row(row)
+        yield from map(rows.to_message_row, self._rows("read_checked_message_rows", **named))
+        yield from map(rows.to_turn_row, self._rows("read_checked_turns", **named))
+        for digest, seq, writer in self._rows("read_keys", **named):
             yield KeyRow(digest, seq, writer.hex())
 
 

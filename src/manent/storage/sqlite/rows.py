@@ -30,6 +30,9 @@ STATES = (MessageState.PRESENT, MessageState.REMOVED, MessageState.DETACHED)
 STATE_NUMBERS = {state: number for number, state in enumerate(STATES)}
 LEAF_BITS = 16
 IN_NO_TURN, BEGAN_TURN, JOINED_TURN = 0, 1, 2
+NOWHERE = (-1, None)
+"""The turn in a message's row that contradicts itself: no log gives one, so that `verify` sees it."""
+
 _SUFFIXES = "qa"
 PACKED_NAMES = frozenset(("native",))
 _PACK_BYTES_MIN = 256
@@ -45,15 +48,17 @@ def pack(leaf: Leaf) -> tuple[int, bytes | None]:
 
 
 def unpack(data: bytes | None, packed: int) -> bytes | None:
-    """
-    Undo `pack`. Bytes that do not inflate come back as they are: `verify` reports them, reading skips them.
-    """
-    if not packed or data is None:
+    """Undo `pack`. What nobody packed comes back empty: `verify` reports it, reading skips it."""
+    if data is None or packed == 0:
         return data
+    if packed != 1:
+        return b""
+    inflater = zlib.decompressobj()
     try:
-        return zlib.decompress(data)
+        plain = inflater.decompress(data)
     except zlib.error:
-        return data
+        return b""
+    return plain if inflater.eof and not inflater.unused_data else b""
 
 
 def to_entries(rows: Iterable[Row]) -> list[LogEntry]:
@@ -125,23 +130,29 @@ def _message(row: Row, leaves: tuple[tuple[str, bytes | None], ...]) -> MessageE
 
 
 def _made_id(seq: int, writer: str, ordinal: int) -> str:
-    return f"{seq}.{writer}.{_SUFFIXES[ordinal]}"
+    return f"{seq}.{writer}.{_SUFFIXES[ordinal] if 0 <= ordinal < len(_SUFFIXES) else ordinal}"
 
 
 def _parent_id(row: Row) -> str | None:
     if row[7] is not None:
         return unescape_name(row[7])
-    return None if row[4] is None else _made_id(row[4], row[5].hex(), row[6])
+    if row[4] is None or row[5] is None or row[6] is None:
+        return None
+    return _made_id(row[4], row[5].hex(), row[6])
 
 
 def _turn_of(row: Row) -> tuple[int | None, str | None]:
-    if row[9] == BEGAN_TURN:
-        return row[0], row[1].hex()
-    return (row[10], row[11].hex()) if row[9] == JOINED_TURN else (None, None)
+    """The turn's stamp; `NOWHERE` where the columns contradict each other."""
+    kind, seq, writer = row[9], row[10], row[11]
+    if kind == JOINED_TURN and seq is not None and writer is not None:
+        return seq, writer.hex()
+    if kind not in (IN_NO_TURN, BEGAN_TURN) or seq is not None or writer is not None:
+        return NOWHERE
+    return (row[0], row[1].hex()) if kind == BEGAN_TURN else (None, None)
 
 
 def to_message_row(row: Row) -> MessageRow:
-    """A message's row of the tree."""
+    """A message's row of the tree. Flags come as they stand: 1 equals True, and what is no flag nothing."""
     writer = row[1].hex()
     return MessageRow(
         row[0],
@@ -154,8 +165,8 @@ def to_message_row(row: Row) -> MessageRow:
         Content(row[12], row[13], row[14]),
         Stamp(row[15], row[16].hex()),
         STATES[row[17]] if 0 <= row[17] < len(STATES) else str(row[17]),
-        bool(row[18]),
-        bool(row[19]),
+        row[18],
+        row[19],
         row[20],
     )
 
@@ -169,8 +180,8 @@ def to_turn_row(row: Row) -> TurnRow:
         row[3],
         row[4],
         Stamp(row[5], row[6].hex()),
-        bool(row[7]),
-        bool(row[8]),
+        row[7],
+        row[8],
     )
 
 
@@ -181,7 +192,7 @@ def to_conversation_row(row: Row) -> ConversationRow:
         activity=Stamp(row[1], row[2].hex()),
         head=None if row[3] is None else unescape_name(row[3]),
         head_stamp=Stamp(row[4], row[5].hex()),
-        linear=bool(row[6]),
+        linear=row[6],
         claim_first_ns=row[7],
         claim_max_ns=row[8],
     )

@@ -64,7 +64,7 @@ class AdoptContract(Contract):
 
         assert bench.texts(uid) == ["once"]
 
-    def test_a_stream_that_is_not_there_adopts_nothing(self, bench: Workbench) -> None:
+    def test_a_stream_that_is_not_there_adopts_nothing(self, bench: Workbench) -> None:  # L-2
         with pytest.raises(NotFoundError):
             bench.adopt(*sealed(new_uid(), said("lost")))
 
@@ -104,7 +104,7 @@ class AdoptContract(Contract):
         row = bench.row(uid)
         assert row is not None and (row.head, row.linear) == ("m2", True)
 
-    def test_a_source_key_can_be_taken_over(self, bench: Workbench) -> None:
+    def test_a_source_key_can_be_taken_over(self, bench: Workbench) -> None:  # I-2
         with bench.backend.transaction() as tx:
             tx.adopt_source_key(KEY)
 

@@ -45,7 +45,7 @@ class AppendContract(Contract):
 
         assert [open_event(entry.position, entry).event for entry in bench.events(uid)] == events
 
-    def test_an_append_returns_what_readers_find(self, bench: Workbench) -> None:
+    def test_an_append_returns_what_readers_find(self, bench: Workbench) -> None:  # P-2
         uid = bench.conversation()
 
         appended = list(bench.append(uid, said("a"), a_turn()))
@@ -54,7 +54,7 @@ class AppendContract(Contract):
         assert bench.log() == appended
         assert bench.read(lambda r: [r.find_entry(uid, e.header.stamp) for e in appended]) == appended
 
-    def test_an_append_of_nothing_changes_nothing(self, bench: Workbench) -> None:
+    def test_an_append_of_nothing_changes_nothing(self, bench: Workbench) -> None:  # L-2
         uid = bench.conversation()
         before = bench.read(lambda reader: reader.info())
 
@@ -62,7 +62,7 @@ class AppendContract(Contract):
 
         assert bench.read(lambda reader: reader.info()) == before
 
-    def test_a_stream_that_is_not_there_takes_no_events(self, bench: Workbench) -> None:
+    def test_a_stream_that_is_not_there_takes_no_events(self, bench: Workbench) -> None:  # L-2
         bench.conversation()
 
         with pytest.raises(NotFoundError):
@@ -70,7 +70,7 @@ class AppendContract(Contract):
 
         assert bench.log() == []
 
-    def test_a_header_says_what_was_given(self, bench: Workbench) -> None:
+    def test_a_header_says_what_was_given(self, bench: Workbench) -> None:  # C-2
         uid = bench.conversation()
         item = pending(a_turn(), claim_ns=None)[0]
 
@@ -90,7 +90,7 @@ class AppendContract(Contract):
             encoding=1,
         )
 
-    def test_a_claim_of_time_comes_back_to_the_nanosecond(self, bench: Workbench) -> None:
+    def test_a_claim_of_time_comes_back_to_the_nanosecond(self, bench: Workbench) -> None:  # C-2
         uid = bench.conversation()
 
         bench.append(uid, said("a"), claim_ns=NOON_NS + 1)
@@ -98,7 +98,7 @@ class AppendContract(Contract):
 
         assert [entry.header.claim_ns for entry in bench.events(uid)] == [NOON_NS + 1, -1]
 
-    def test_all_leaves_come_back_in_order(self, bench: Workbench) -> None:
+    def test_all_leaves_come_back_in_order(self, bench: Workbench) -> None:  # C-2
         uid = bench.conversation()
         parts = (TextPart("look"), ReasoningPart("hm"), ToolCallPart("find", {"a": [1, None]}))
         event = said(parts, author="ada", idempotency_key="k", native="{}", metadata={"x": 1})
@@ -162,7 +162,7 @@ class ChainContract(Contract):
         assert tips["ff" * 8] == Tip(uid, "ff" * 8, 6, hash_of(theirs[1]), 2)
         assert tips[str(bench.backend.writer)].total == 2
 
-    def test_tips_are_given_by_writer(self, bench: Workbench) -> None:
+    def test_tips_are_given_by_writer(self, bench: Workbench) -> None:  # C-2
         uid = bench.conversation()
         bench.adopt(*sealed(uid, said("b"), writer="bb" * 8, seq=1))
         bench.adopt(*sealed(uid, said("a"), writer="aa" * 8, seq=2))

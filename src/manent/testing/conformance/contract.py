@@ -64,4 +64,4 @@ class Contract:
 def require(backend: Backend, capability: str) -> None:
     """Skip the test where the backend says that it cannot do this."""
     if not getattr(backend.capabilities, capability):
-        pytest.skip(f"this backend is not {capability}: its capabilities say so")
+        pytest.skip(f"its capabilities say {capability}=False")
