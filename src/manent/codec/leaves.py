@@ -2,8 +2,9 @@
 Which fields of an event are leaves, and their JSON.
 
 The first leaf of every event is its skeleton: an object of all fields that hold nobody's words. Each
-other leaf holds one field. A message's parts are a leaf each, `part.0`, `part.1` …; one plain text
-part alone stands as `content`, under the name that the editor log gave it. Empty fields have no leaf.
+other leaf holds one field. A message's parts are a leaf each, `text.0`, `part.1` …, numbered through: `text`
+for words, `part` for anything else, so that erasing shows what kind of thing is gone; one plain text part
+alone stands as `content`, under the name that the editor log gave it. Empty fields have no leaf.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ _TYPES: dict[str, Any] = {
 """Field → type of every leaf that holds one field, in the order in which leaves are written."""
 
 _TEXTS = (str, str | None)
-_PARTS = {"parts": ("content", "part"), "new_parts": ("new_content", "new_part")}
-"""Field of parts → name of a lone plain text, and stem of the numbered names."""
+_PARTS = {"parts": "", "new_parts": "new_"}
+"""Field of parts → what stands before the names of its leaves."""
 
-_PART_NAME = re.compile(r"(new_)?(?:content|part\.(?:0|[1-9][0-9]{0,4}))\Z")
+_PART_NAME = re.compile(r"(new_)?(?:content|(?:text|part)\.(?:0|[1-9][0-9]{0,4}))\Z")
 _DECODERS = {name: msgspec.json.Decoder(of) for name, of in _TYPES.items()}
 _SKELETONS = {kind: msgspec.json.Decoder(cls) for kind, cls in KINDS.items()}
 _PART_DECODER: msgspec.json.Decoder[AnyPart] = msgspec.json.Decoder(AnyPart)
@@ -118,10 +119,14 @@ def _check_field(name: str, value: object, of: Any) -> None:
 
 
 def _parts_to_leaves(field: str, parts: tuple[AnyPart, ...]) -> list[NamedBytes]:
-    alone, stem = _PARTS[field]
+    before = _PARTS[field]
     if len(parts) == 1 and isinstance(parts[0], TextPart):
-        return [NamedBytes(alone, canonical.dumps(parts[0].text))]
-    return [NamedBytes(f"{stem}.{number}", canonical.dumps(part)) for number, part in enumerate(parts)]
+        return [NamedBytes(f"{before}content", canonical.dumps(parts[0].text))]
+    stems = ["text" if isinstance(part, TextPart) else "part" for part in parts]
+    return [
+        NamedBytes(f"{before}{stem}.{number}", canonical.dumps(part))
+        for number, (stem, part) in enumerate(zip(stems, parts, strict=True))
+    ]
 
 
 def leaves_to_event(

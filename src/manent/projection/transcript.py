@@ -20,7 +20,7 @@ def project_messages(stored: StoredEvent, view: View) -> Iterator[Change]:
             yield from _put_message(stored, event, view)
         case MessageEdited(message_id=message_id):
             if view.find_message(stored.header.uid, message_id):
-                content = locate(stored, ("new_content", "new_part."))
+                content = locate(stored, ("new_content", "new_text.", "new_part."))
                 yield MessageContentSet(message_id, content, stored.header.stamp)
         case MessageRemoved(message_id=message_id):
             for row in subtree(view, stored.header.uid, message_id):
@@ -116,7 +116,7 @@ def _put_turn(stored: StoredEvent, event: TurnAppended, view: View) -> Iterator[
 
 def _put_message(stored: StoredEvent, event: MessageAdded, view: View) -> Iterator[Change]:
     header = stored.header
-    content = locate(stored, ("content", "part."))
+    content = locate(stored, ("content", "text.", "part."))
     if view.find_message(header.uid, event.message_id):
         yield MessageContentSet(event.message_id, content, header.stamp)
         return

@@ -8,7 +8,6 @@ from manent.codec.leaves import SKELETON
 from manent.model.changes import Change, TurnPut, TurnStateSet
 from manent.model.events import MessageAdded, TurnAppended, TurnEnded, TurnStarted, TurnState
 from manent.model.ids import made_place, turn_id_of
-from manent.model.parts import TextPart
 from manent.model.records import StoredEvent, TurnRow
 from manent.projection.transcript import has_leaf, turn_of
 from manent.projection.view import View
@@ -56,9 +55,9 @@ def _put(
     return TurnPut(row)
 
 
-def _has_words(stored: StoredEvent, event: MessageAdded) -> bool:
-    """Whether a message says something; one plain text is known by its leaf's name once it is erased."""
-    return has_leaf(stored, "content") or any(isinstance(part, TextPart) for part in event.parts)
+def _has_words(stored: StoredEvent) -> bool:
+    """Whether a message says something, by the names of its leaves: erasing changes no row (P-1)."""
+    return any(leaf.name == "content" or leaf.name.startswith("text.") for leaf in stored.leaves)
 
 
 def _follow_message(stored: StoredEvent, event: MessageAdded, view: View) -> Iterator[Change]:
@@ -66,7 +65,7 @@ def _follow_message(stored: StoredEvent, event: MessageAdded, view: View) -> Ite
     uid = stored.header.uid
     known = view.find_message(uid, event.message_id)
     stamp = (known.turn_seq, known.turn_writer) if known else turn_of(stored, event, view)
-    answers = event.role == "assistant" and _has_words(stored, event)
+    answers = event.role == "assistant" and _has_words(stored)
     if stamp == stored.header.stamp:
         state = TurnState.COMPLETE if answers else TurnState.OPEN
         named = event.turn_id if event.turn_id and not made_place(event.turn_id) else None

@@ -110,7 +110,7 @@ def test_a_stranger_computes_the_same_hash_from_the_docstring() -> None:  # C-1
     event = sealed(UID, message, writer=WRITER, seq=5)[0]
 
     digests = [h(b"manent.leaf.1", leaf.salt or b"", leaf.data or b"") for leaf in event.leaves]
-    names = [b"skeleton", b"part.0", b"part.1", b"author"]
+    names = [b"skeleton", b"text.0", b"part.1", b"author"]
     digest = h(
         b"manent.leaves.1",
         i(4),

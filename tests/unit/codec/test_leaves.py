@@ -73,7 +73,7 @@ def test_one_plain_text_stands_as_content() -> None:
 def test_several_parts_are_a_leaf_each() -> None:
     leaves = event_to_leaves(said((TextPart("a"), TextPart("b")), id="m1"))
 
-    assert [leaf.name for leaf in leaves] == ["skeleton", "part.0", "part.1"]
+    assert [leaf.name for leaf in leaves] == ["skeleton", "text.0", "text.1"]
 
 
 def test_an_erased_leaf_leaves_its_field_empty() -> None:
