@@ -271,6 +271,24 @@ def test_a_result_between_two_lines_of_one_answer_keeps_its_place_behind_it(tmp_
     assert conversation.messages[0].records == 2
 
 
+def test_a_call_that_is_answered_again_has_its_other_result_on_another_branch(tmp_path: Path) -> None:
+    file = write_lines(
+        tmp_path / "s1.jsonl",
+        answered("a1", None, call("t1")),
+        result("r1", "a1", "t1"),
+        said("r2", "a1", [{"type": "tool_result", "tool_use_id": "t1", "content": "another"}]),
+    )
+
+    assert parents(read_one(file)) == {"a1": None, "r1": "a1", "r2": "a1"}
+
+
+def test_what_follows_a_notice_that_names_nobody_follows_what_stood_before_it(tmp_path: Path) -> None:
+    lost = {"type": "system", "subtype": "info", "uuid": "n1", "parentUuid": None, "sessionId": "s1"}
+    file = write_lines(tmp_path / "s1.jsonl", said("u1", None), said("u2", "u1"), lost, said("u3", "n1"))
+
+    assert branch(read_one(file)) == ["u1", "u2", "u3"]
+
+
 def test_a_notice_hangs_under_the_message_before_and_bears_nobody(tmp_path: Path) -> None:
     progress = {"type": "progress", "uuid": "p1", "parentUuid": "u1", "sessionId": "s1", "data": {}}
     file = write_lines(tmp_path / "s1.jsonl", said("u1", None), progress, answered("a1", "p1", text("done")))

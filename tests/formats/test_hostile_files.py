@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manent.errors import FormatError
@@ -30,6 +30,8 @@ from tests.formats.reading import (
     words,
     write_lines,
 )
+
+patiently = settings(deadline=None)
 
 BREAKS = "one\u2028two\u2029three\u0085four\x0bfive\x0csix\rseven"
 CHAT = {"messages": [{"role": "user", "content": "hi"}]}
@@ -94,6 +96,7 @@ def test_blank_lines_are_no_records(tmp_path: Path) -> None:
     assert read_path(file).counts == Counts(1, 1, 1, 0)
 
 
+@patiently
 @given(st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=8))
 def test_lines_are_what_stands_between_lfs(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
@@ -216,6 +219,7 @@ def test_what_is_no_json_is_refused_without_being_shown(raw: bytes) -> None:  # 
     assert caught.value.detail.startswith("not ")
 
 
+@patiently
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:  # I-3
     try:
@@ -225,11 +229,13 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:  # I-3
     assert jsontext.loads(jsontext.dumps(value), place="here") == value
 
 
+@patiently
 @given(st.binary(max_size=200))
 def test_an_outline_of_any_bytes_is_made(raw: bytes) -> None:
     assert isinstance(jsontext.outline(raw), dict)
 
 
+@patiently
 @given(
     st.recursive(st.none() | st.text(max_size=3), lambda inner: st.dictionaries(st.text(max_size=3), inner))
 )
@@ -353,6 +359,7 @@ def test_a_chain_of_ten_thousand_messages_needs_no_recursion(tmp_path: Path) -> 
     assert [found.native_id for found in conversation.messages][:2] == ["u9999", "u9998"]
 
 
+@patiently
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -384,6 +391,7 @@ def test_a_line_of_any_shape_is_a_message_or_a_refusal(
     assert counts.records + counts.refusals == 5  # I-1
 
 
+@patiently
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=4),
