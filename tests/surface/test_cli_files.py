@@ -35,6 +35,7 @@ def a_report(*, refused: int, records: int = 5) -> ImportReport:
         unchanged_conversations=1,
         added_messages=3,
         known_messages=1,
+        changed_messages=0,
         merged_records=1,
         secrets={"github_token": 2, "private_key": 1},
         refusals=tuple(Refusal(place=f"f line {n}", reason="no JSON", raw=b"x") for n in range(refused)),

@@ -209,6 +209,7 @@ def test_import_tells_a_report_for_each_path(desk: Desk) -> None:  # U-3
                     "unchanged_conversations": "int",
                     "added_messages": "int",
                     "known_messages": "int",
+                    "changed_messages": "int",
                     "merged_records": "int",
                     "secrets": {},
                     "refusals": [],

@@ -144,12 +144,16 @@ def _sums(report: ImportReport) -> list[str]:
     records, messages = render.counted(report.records, "record"), render.counted(report.messages, "message")
     return [
         f"{records} = {messages} + {report.merged_records:,} merged into others",
-        f"{messages} = {report.added_messages:,} added + {report.known_messages:,} known",
+        f"{messages} = {report.added_messages:,} added + {report.known_messages:,} known{_changed(report)}",
         f"{render.counted(report.conversations, 'conversation')} = {report.new_conversations:,} new + "
         f"{report.grown_conversations:,} grown + {report.unchanged_conversations:,} unchanged",
         f"{render.counted(report.files, 'file')}, {len(report.refusals):,} refused",
         *([f"secrets masked: {masked}"] if masked else []),
     ]
+
+
+def _changed(report: ImportReport) -> str:
+    return f", {report.changed_messages:,} of them changed" if report.changed_messages else ""
 
 
 def _restored(restored: Restored) -> list[str]:

@@ -1,26 +1,31 @@
 """
 Importing other tools' conversations: what is known is skipped, what grew is continued (I-1, I-2).
 
-A source's identity is its own id, or without one a keyed hash of its raw messages up to each of them: a
-longer copy has the shorter one's hash among its own and is known as its growth. Hashes are made before
-secrets are masked, so that a better table of patterns changes no identity.
+A message that says something else now is edited: the new state is read, the old one stays in the log.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
-from blake3 import blake3
-
+from manent.history.assembly import entry_parts, is_erased
+from manent.history.identifying import Identified, identify
 from manent.history.masking import Masker
-from manent.history.recording import record
+from manent.history.recording import open_leniently, record
 from manent.history.runtime import Runtime
 from manent.history.workspaces import ensure_workspace, find_fence
-from manent.model.events import ConversationCreated, Event, HeadMoved, MessageAdded
-from manent.model.imported import ImportedConversation, ImportedMessage, ImportReport, Refusal
-from manent.model.records import Pending, StreamInfo
+from manent.model.events import (
+    ConversationCreated,
+    Event,
+    HeadMoved,
+    MessageAdded,
+    MessageEdited,
+    SourceUpdated,
+)
+from manent.model.ids import Stamp
+from manent.model.imported import ImportedConversation, ImportReport, Refusal
+from manent.model.records import MessageRow, Pending, StreamInfo
 from manent.storage.port import Reader, Transaction
 
 BATCH = 500
@@ -29,18 +34,11 @@ Messages written in one transaction: an interrupted import goes on where it stop
 conversation's first and last message, its identity and its head, is written together with them.
 """
 
-_ID_LENGTH = 32
+Claimed = tuple[Event, int | None]
+"""An event and its claim of time."""
+
 Progress = Callable[[int], None]
 """Called after each conversation with the number of records looked at."""
-
-
-class _Identified(NamedTuple):
-    """A message with the id that it has or would have here, and that of its parent."""
-
-    message_id: str
-    parent_id: str | None
-    hash: str
-    message: ImportedMessage
 
 
 def import_items(
@@ -107,22 +105,26 @@ class _Import:
     def take(self, conversation: ImportedConversation) -> None:
         """Import one conversation."""
         identified = identify(conversation, self._source_key)
+        self._masker.learn(message.parts for message in conversation.messages)
         uid, key = self._find(conversation, identified)
-        fresh = self._select_new(uid, identified)
-        self._count(conversation, uid, len(fresh))
-        if self._dry_run or (uid is not None and not fresh):
+        fresh, changed = self._compare(uid, identified)
+        self._count(conversation, uid, len(fresh), len(changed))
+        if self._dry_run or (uid is not None and not fresh and not changed):
             return
-        for start in range(0, max(1, len(fresh)), BATCH):
+        events: list[Claimed] = [(self._to_event(item), item.message.claim_ns) for item in fresh]
+        for item in changed:
+            events += self._to_edit(item)
+        for start in range(0, max(1, len(events)), BATCH):
             with self._runtime.backend.transaction() as tx:
                 uid = uid or self._begin(tx, conversation, key)
-                self._append(tx, uid, fresh[start : start + BATCH])
-                if start + BATCH >= len(fresh):
+                self._record(tx, uid, events[start : start + BATCH])
+                if start + BATCH >= len(events):
                     self._finish(tx, uid, conversation, identified, key)
 
-    def _count(self, conversation: ImportedConversation, uid: str | None, fresh: int) -> None:
+    def _count(self, conversation: ImportedConversation, uid: str | None, fresh: int, changed: int) -> None:
         messages = len(conversation.messages)
         records = sum(message.records for message in conversation.messages)
-        state = "new" if uid is None else "grown" if fresh else "unchanged"
+        state = "new" if uid is None else "grown" if fresh or changed else "unchanged"
         self.counts.update(
             conversations=1,
             messages=messages,
@@ -130,11 +132,12 @@ class _Import:
             merged_records=records - messages,
             added_messages=fresh,
             known_messages=messages - fresh,
+            changed_messages=changed,
         )
         self.counts[f"{state}_conversations"] += 1
 
     def _find(
-        self, conversation: ImportedConversation, identified: Sequence[_Identified]
+        self, conversation: ImportedConversation, identified: Sequence[Identified]
     ) -> tuple[str | None, str]:
         """The conversation that this one is, or continues; and the key that it has from now on."""
         if conversation.native_id is not None:
@@ -148,11 +151,27 @@ class _Import:
                     return found[0].uid, keys[0]
         return None, keys[0] if keys else f"{conversation.format}:empty"
 
-    def _select_new(self, uid: str | None, identified: Sequence[_Identified]) -> list[_Identified]:
+    def _compare(
+        self, uid: str | None, identified: Sequence[Identified]
+    ) -> tuple[list[Identified], list[Identified]]:
+        """The messages that are not here yet, and those that say something else now."""
         if uid is None:
-            return list(identified)
+            return list(identified), []
         with self._runtime.backend.reading() as reader:
-            return [item for item in identified if not reader.find_message(uid, item.message_id)]
+            rows = [(item, reader.find_message(uid, item.message_id)) for item in identified]
+            fresh = [item for item, row in rows if row is None]
+            changed = [item for item, row in rows if row and self._is_changed(reader, uid, item, row)]
+        return fresh, changed
+
+    def _is_changed(self, reader: Reader, uid: str, item: Identified, row: MessageRow) -> bool:
+        """Whether a known message's source changed and its words here are not the new ones yet."""
+        entry = reader.find_entry(uid, Stamp(row.seq, row.writer))
+        event = open_leniently(entry).event if entry else None
+        if not isinstance(event, MessageAdded) or (event.source or {}).get("hash") in (None, item.hash):
+            return False
+        now = reader.read_branch(uid, item.message_id, 1)
+        parts, _ = self._masker.mask_message(item.message.parts, b"", count=False)
+        return bool(now) and not is_erased(now[0]) and entry_parts(now[0]) != parts
 
     def _begin(self, tx: Transaction, conversation: ImportedConversation, key: str) -> str:
         origin = {
@@ -167,19 +186,17 @@ class _Import:
         workspace = ensure_workspace(self._runtime, tx)
         tx.put_stream(StreamInfo(uid, workspace, uid))
         self._record(tx, uid, [(ConversationCreated(origin=origin), first)])
-        title = self._masker.mask_text(conversation.title) if conversation.title else None
-        for field, value in (("title", title), ("project", conversation.project), ("key", key)):
+        registers = {"title": conversation.title, "project": conversation.project}
+        for field, value in registers.items():
             if value:
-                tx.put_metadata(uid, field, value)
+                tx.put_metadata(uid, field, self._masker.mask_text(value))
+        tx.put_metadata(uid, "key", key)
         return uid
 
-    def _append(self, tx: Transaction, uid: str, batch: Sequence[_Identified]) -> None:
-        self._record(tx, uid, [(self._to_event(item), item.message.claim_ns) for item in batch])
-
-    def _record(self, tx: Transaction, uid: str, events: Sequence[tuple[Event, int | None]]) -> None:
+    def _record(self, tx: Transaction, uid: str, events: Sequence[Claimed]) -> None:
         record(tx, uid, [Pending(event, self._runtime.new_id(), claim) for event, claim in events])
 
-    def _to_event(self, item: _Identified) -> MessageAdded:
+    def _to_event(self, item: Identified) -> MessageAdded:
         message = item.message
         parts, native = self._masker.mask_message(message.parts, message.native)
         return MessageAdded(
@@ -194,12 +211,21 @@ class _Import:
             native=native.decode("utf-8", "surrogateescape"),
         )
 
+    def _to_edit(self, item: Identified) -> list[Claimed]:
+        """A message whose source says something else now: its new words, and the new record."""
+        parts, native = self._masker.mask_message(item.message.parts, item.message.native)
+        source = {"id": item.message.native_id, "hash": item.hash, "place": item.message.place}
+        raw = native.decode("utf-8", "surrogateescape")
+        updated = SourceUpdated(message_id=item.message_id, source=source, native=raw)
+        edited = MessageEdited(message_id=item.message_id, new_parts=parts, reason="source changed")
+        return [(updated, item.message.claim_ns), (edited, item.message.claim_ns)]
+
     def _finish(
         self,
         tx: Transaction,
         uid: str,
         conversation: ImportedConversation,
-        identified: Sequence[_Identified],
+        identified: Sequence[Identified],
         key: str,
     ) -> None:
         """Move the head to where the source has it, and give a conversation without an id its new key."""
@@ -221,42 +247,12 @@ _COUNTS = (
     "unchanged_conversations",
     "added_messages",
     "known_messages",
+    "changed_messages",
     "merged_records",
 )
 
 
-def identify(conversation: ImportedConversation, source_key: bytes) -> list[_Identified]:
-    """
-    Name each message: by its own id, or by a hash that a re-import finds again.
-
-    Args:
-        source_key: 32 bytes, the store's own.
-    """
-    identified: list[_Identified] = []
-    names: dict[str, str] = {}
-    repeats: Counter[str] = Counter()
-    rolling = b""
-    for message in conversation.messages:
-        rolling = blake3(rolling + message.native, key=source_key).digest()
-        own = blake3(message.native, key=source_key).hexdigest()[:_ID_LENGTH]
-        if message.native_id is not None:
-            message_id, mark = message.native_id, own
-        elif message.follows:
-            message_id = mark = rolling.hex()[:_ID_LENGTH]
-        else:
-            repeats[own] += 1
-            message_id, mark = f"{own}.{repeats[own]}", own
-        if message.follows:
-            parent_id = identified[-1].message_id if identified else None
-        else:
-            parent_id = names.get(message.parent_native_id) if message.parent_native_id else None
-        if message.native_id is not None:
-            names[message.native_id] = message_id
-        identified.append(_Identified(message_id, parent_id, mark, message))
-    return identified
-
-
-def _head(conversation: ImportedConversation, identified: Sequence[_Identified]) -> str | None:
+def _head(conversation: ImportedConversation, identified: Sequence[Identified]) -> str | None:
     if conversation.head_native_id is None:
         return None
     wanted = conversation.head_native_id

@@ -220,6 +220,7 @@ class SourceUpdated(Event, frozen=True, kw_only=True, omit_defaults=True):
     message_id: str
     diff: dict[str, Any] | None = None
     source: dict[str, Any] | None = None
+    native: str | None = None
 
 
 class ConversationDeleted(Event, frozen=True, kw_only=True, omit_defaults=True):

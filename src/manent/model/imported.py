@@ -71,7 +71,8 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     """
     What an import did. It adds up.
 
-    `records` = `messages` + `merged_records`; `messages` = `added_messages` + `known_messages`;
+    `records` = `messages` + `merged_records`; `messages` = `added_messages` + `known_messages`, of which
+    `changed_messages` said something else than before;
     `conversations` = `new_` + `grown_` + `unchanged_conversations`; refused records stand beside them.
     `secrets` counts what was masked, by kind.
     """
@@ -86,6 +87,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     unchanged_conversations: int
     added_messages: int
     known_messages: int
+    changed_messages: int
     merged_records: int
     secrets: dict[str, int]
     refusals: tuple[Refusal, ...]

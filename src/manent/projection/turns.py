@@ -9,7 +9,7 @@ from manent.model.changes import Change, TurnPut, TurnStateSet
 from manent.model.events import MessageAdded, TurnAppended, TurnEnded, TurnStarted, TurnState
 from manent.model.ids import made_place, turn_id_of
 from manent.model.records import StoredEvent, TurnRow
-from manent.projection.transcript import has_leaf, turn_of
+from manent.projection.transcript import turn_of
 from manent.projection.view import View
 
 _IN_MESSAGES = frozenset((SKELETON, "question", "answer"))

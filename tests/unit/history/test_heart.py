@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def test_an_id_never_reaches_a_key_and_never_creates(store: manent.Store) -> Non
 
 def test_a_beginning_that_fits_several_ids_lists_them(store: manent.Store) -> None:
     ids = sorted(store.create().id for _ in range(40))
-    shared = next(a[0] for a, b in zip(ids, ids[1:], strict=False) if a[0] == b[0])
+    shared = next(a[0] for a, b in itertools.pairwise(ids) if a[0] == b[0])
 
     with pytest.raises(AmbiguousPrefixError) as caught:
         store.conversation(shared)
@@ -118,7 +119,7 @@ def test_a_batch_of_messages_repeats_under_its_key(store: manent.Store) -> None:
 
     assert conv.append_messages(batch, idempotency_key="b1") == first
     with pytest.raises(IdempotencyError):
-        conv.append_messages(batch[:1] + [manent.Message(role="assistant", parts="2")], idempotency_key="b1")
+        conv.append_messages([*batch[:1], manent.Message(role="assistant", parts="2")], idempotency_key="b1")
 
     assert [message.text for message in conv.messages()] == ["one", "two"]
 

@@ -1,0 +1,268 @@
+"""
+Makes the golden store of the present format.
+
+    python -m tests.golden.make            # once for each format, from the root of the repository
+    python -m tests.golden.make --again    # while the format is not released
+
+What was released is never made again: each later release must read these very bytes (M-1).
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import tempfile
+from pathlib import Path
+
+import manent
+from manent import ROOT, Citation, Message, PhantomReach, ToolEvent, Usage
+from manent.codec.sealing import hash_of
+from manent.history import recording
+from manent.history.runtime import Runtime, Scratch
+from manent.history.store import Store
+from manent.model.events import (
+    ContentRedacted,
+    Event,
+    HeadMoved,
+    MessageEdited,
+    MessageRemoved,
+    TurnEnded,
+    TurnStarted,
+    TurnState,
+)
+from manent.model.ids import Stamp
+from manent.model.imported import ImportedConversation, ImportedMessage
+from manent.model.parts import (
+    FilePart,
+    NoticePart,
+    OpaquePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from manent.model.records import Pending, SealedEvent
+from manent.model.workspaces import Workspace
+from manent.opening import make_scratch
+from manent.storage.installation import Installation
+from manent.storage.sqlite.backend import SqliteBackend
+from manent.storage.sqlite.engine import FORMAT
+from manent.testing.builders import answered, said, sealed
+from manent.testing.clocks import NOON_NS, stepping
+from tests.golden.reading import read_everything, to_json
+
+HERE = Path(__file__).parent
+
+ODD_TEXTS = (
+    "",
+    "\x00 a NUL",
+    "\ud83d alone",
+    "\ud83d\ude00 two that are no smile",
+    "\U0001f600 a smile",
+    "\\ud83d written out",
+    "one\u2028two\u2029three\x85four\x0b\x0c\r\nfive",
+    "e\u0301 and é, שלום, مرحبا \u202e",
+    "콩은 5월에 심어요. 豆は五月に。 豆子五月种。",
+    "\x1b[31mred\x1b[0m <script>alert(1)</script>",
+    "\ufeff\ufffd\U0010ffff",
+    "user_repository camelCase node.js C++ ERR_0042 61.2% /usr/lib ünïcode",
+)
+
+
+class Maker:
+    """A store that is being made, with a clock and identities that repeat."""
+
+    def __init__(self, path: Path) -> None:
+        self._number = 0
+        self._seed = 0
+        self._clock = stepping(step_ns=1_000_000_000)
+        installation = Installation(path.with_name("state"))
+        self.backend = SqliteBackend(path, installation=installation, new_salts=self._salts)
+
+    def _salts(self, size: int) -> bytes:
+        self._seed += 1
+        return bytes((self._seed * 31 + number * 7) % 256 for number in range(size))
+
+    def new_id(self) -> str:
+        """The next identity."""
+        self._number += 1
+        return f"{self._number:032x}"
+
+    def store(self, workspace: str) -> Store:
+        """A handle of a workspace."""
+        fence = Workspace.key(workspace)
+        return Store(Runtime(self.backend, fence, Scratch(make_scratch), self._clock, self.new_id))
+
+    def record(self, uid: str, *events: Event, claim_ns: int | None = NOON_NS) -> None:
+        """Append events that no call of this release writes."""
+        pending = [Pending(event, self.new_id(), claim_ns) for event in events]
+        with self.backend.transaction() as tx:
+            recording.record(tx, uid, pending)
+
+    def adopt(self, *events: SealedEvent) -> None:
+        """Take in events of other writers."""
+        with self.backend.transaction() as tx:
+            recording.adopt(tx, events)
+
+    def redact(self, uid: str, seq: int, writer: str, *leaves: str) -> None:
+        """Take leaves away and declare it."""
+        declared = ContentRedacted(
+            target_seq=seq,
+            target_writer=writer,
+            target_leaves=leaves,
+            reason_code="asked",
+            replacement="[gone]",
+        )
+        with self.backend.transaction() as tx:
+            recording.record(tx, uid, [Pending(declared, self.new_id(), NOON_NS)])
+            tx.erase_leaves(uid, Stamp(seq, writer), leaves)
+
+
+def make_store(maker: Maker) -> None:
+    """Something of everything that this format can hold."""
+    garden, kitchen = maker.store("garden"), maker.store("kitchen")
+    make_turns(garden)
+    make_odd_texts(garden)
+    make_branches(garden, maker)
+    make_live_turns(kitchen, maker)
+    make_import(kitchen)
+    make_strangers(kitchen, maker)
+    with maker.backend.reading() as reader:
+        workspaces = [info.uid for info in reader.list_workspaces()]
+    maker.backend.blobs.put(workspaces[0], [b"\x89PNG ", b"but not really"])
+    maker.backend.blobs.put(workspaces[1], [])
+
+
+def make_turns(store: Store) -> None:
+    """Whole turns with all that rides along."""
+    conversation = store.create(
+        "When to sow beans", persona="a gardener", key="garden:1", project="/home/ann"
+    )
+    conversation.append_turn("When do I sow beans?", "In May.", author="ann", idempotency_key="first")
+    conversation.append_turn(
+        "And kale?",
+        "In March [1].",
+        tool_events=[ToolEvent("almanac", "ab12", ok=False, duration_ms=40)],
+        citations=[Citation("[1]", "https://example.org/kale", "Kale", "sow in March", {"page": 3})],
+        usage=Usage(input_tokens=7, output_tokens=3, cost=0.25, currency="EUR", model="m-1"),
+        phantom_reaches=[PhantomReach("alamnac", "corrected", "a slip", ("similar",))],
+    )
+
+
+def make_odd_texts(store: Store) -> None:
+    """Text that stores like to lose."""
+    conversation = store.create("Odd \ud83d texts \x00", key="odd \\ \ud83d \x00 key")
+    for text in ODD_TEXTS:
+        conversation.append_turn(text, text[::-1])
+
+
+def make_branches(store: Store, maker: Maker) -> None:
+    """A tree with an edit, a removal, a moved head and a redaction."""
+    conversation = store.create("Branches", key="tree")
+    first, answer = conversation.append_messages(
+        [
+            Message(role="user", parts="root", id="q1", author="ann"),
+            Message(role="assistant", parts="one", id="a1"),
+        ]
+    )
+    conversation.append_message(Message(role="assistant", parts="two", id="a2"), parent=first)
+    conversation.append_message(Message(role="user", parts="elsewhere", id="r2"), parent=ROOT)
+    conversation.append_message(Message(role="user", parts="to be removed", id="gone"), parent=answer)
+    maker.record(
+        conversation.uid,
+        MessageEdited(message_id="a1", new_parts=(TextPart("one, edited"),), reason="a slip"),
+        MessageRemoved(message_id="gone"),
+        HeadMoved(message_id="a1"),
+    )
+    maker.redact(conversation.uid, first.seq, first.writer, "content")
+
+
+def make_live_turns(store: Store, maker: Maker) -> None:
+    """A turn in each state, and parts of every kind."""
+    conversation = store.create("Live", key="live")
+    parts = (
+        ReasoningPart("let me see", "c2lnbmVk", is_summary=True),
+        TextPart("I look it up"),
+        ToolCallPart("almanac", {"plant": "bean", "of": [1, 2.5, None, True]}, "call-1"),
+    )
+    result = (
+        ToolResultPart({"month": 5}, "call-1", "almanac"),
+        FilePart("bean.png", "image/png", "ab" * 32, 20),
+    )
+    other = (
+        NoticePart("compaction", "shorter now"),
+        OpaquePart({"type": "hologram"}, "elsewhere"),
+        Citation("[2]"),
+    )
+    maker.record(conversation.uid, TurnStarted(turn_id="t1"))
+    conversation.append_messages(
+        [
+            Message(role="user", parts="live?", id="live-q"),
+            Message(role="assistant", parts=parts, id="live-a", usage=Usage(output_tokens=5)),
+            Message(role="tool", parts=result, id="live-t", metadata={"exit": 0}),
+            Message(role="observer", parts=other, id="live-o", hidden=True),
+        ]
+    )
+    maker.record(conversation.uid, TurnEnded(turn_id="t1", state=TurnState.FAILED, reason="out of beans"))
+    maker.record(conversation.uid, TurnStarted(turn_id="t2"), claim_ns=None)
+
+
+def make_import(store: Store) -> None:
+    """A conversation of another tool, with native records that are kept packed."""
+    raw = b'{"role":"user","content":"imported ' + b"and long " * 60 + b'"}'
+    message = ImportedMessage(
+        role="user",
+        parts=(TextPart("imported " + "and long " * 60),),
+        native=raw,
+        place="chat.jsonl line 1",
+        native_id="n1",
+        claim_ns=NOON_NS - 1,
+    )
+    conversation = ImportedConversation(
+        format="by hand",
+        messages=(message,),
+        place="chat.jsonl",
+        native_id="c-77",
+        title="Imported",
+        details={"v": 2},
+    )
+    store.import_items([conversation], format="by hand")
+
+
+def make_strangers(store: Store, maker: Maker) -> None:
+    """Events of other writers, one of them at a seq that two share, and one of a newer release."""
+    conversation = store.create("Strangers", key="strangers")
+    mine = conversation.append_turn("mine", "yes")
+    uid, one, two = conversation.uid, "aa" * 8, "bb" * 8
+    shared, future = sealed(uid, said("theirs", id="s1"), answered("?", id="s2"), writer=one, seq=mine.seq)
+    future = future._replace(header=future.header._replace(kind="from_the_future", schema_version=7))
+    last = sealed(uid, said("last", id="s3"), writer=one, seq=mine.seq + 5, prev_hash=hash_of(future))
+    maker.adopt(shared, future, *last, *sealed(uid, said("another", id="s4"), writer=two, seq=mine.seq + 1))
+
+
+def write_golden(folder: Path) -> None:
+    """Make the store, and write down what reading it gives."""
+    with tempfile.TemporaryDirectory() as desk:
+        path = Path(desk) / "conversations.db"
+        maker = Maker(path)
+        make_store(maker)
+        maker.backend.close()
+        with manent.open(path, workspace=None) as owner:
+            (folder / "export.ndjson").write_bytes(b"".join(owner.export_lines()))
+            receipt = owner.receipt().to_json()
+        expected = {"receipt": receipt, **read_everything(path)}
+        (folder / "expected.json").write_bytes(to_json(expected))
+        (folder / "conversations.db.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+
+
+def main(arguments: list[str]) -> None:
+    """Make the folder of the present format."""
+    folder = HERE / f"format-{FORMAT}"
+    folder.mkdir(exist_ok="--again" in arguments)
+    write_golden(folder)
+    for file in sorted(folder.iterdir()):
+        sys.stdout.write(f"{file.relative_to(HERE)}: {file.stat().st_size:,} bytes\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,127 @@
+"""Importing again: what is known adds nothing, what grew or changed is continued."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import manent
+from manent.model.imported import ImportedConversation, ImportedMessage
+from manent.opening import import_path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[manent.Store]:
+    with manent.open(tmp_path / "conversations.db", workspace="demo") as store:
+        yield store
+
+
+def a_file(folder: Path, *conversations: list[dict[str, Any]]) -> Path:
+    path = folder / "chats.jsonl"
+    lines = [json.dumps({"messages": messages}) + "\n" for messages in conversations]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def says(role: str, words: str) -> dict[str, Any]:
+    return {"role": role, "content": words}
+
+
+def a_session(*messages: ImportedMessage, id: str = "s1") -> ImportedConversation:
+    return ImportedConversation(format="test", native_id=id, messages=messages, place="here")
+
+
+def a_record(words: str, *, id: str, claim_ns: int | None = None) -> ImportedMessage:
+    native = json.dumps({"text": words}).encode()
+    parts = (manent.parts.TextPart(words),)
+    return ImportedMessage(
+        role="user", parts=parts, native=native, place="here", native_id=id, claim_ns=claim_ns
+    )
+
+
+def test_the_same_file_again_adds_nothing(store: manent.Store, tmp_path: Path) -> None:  # I-2
+    path = a_file(tmp_path, [says("user", "one"), says("assistant", "two")])
+    import_path(store, path)
+    lines = list(store.export_lines())
+
+    report = import_path(store, path)
+
+    assert (report.added_messages, report.known_messages, report.unchanged_conversations) == (0, 2, 1)
+    assert list(store.export_lines()) == lines
+
+
+def test_a_conversation_that_grew_is_continued_though_it_has_no_id(
+    store: manent.Store, tmp_path: Path
+) -> None:  # I-2
+    import_path(store, a_file(tmp_path, [says("user", "one")]))
+
+    report = import_path(store, a_file(tmp_path, [says("user", "one"), says("assistant", "two")]))
+    again = import_path(store, a_file(tmp_path, [says("user", "one"), says("assistant", "two")]))
+
+    assert (report.grown_conversations, report.added_messages) == (1, 1)
+    assert again.added_messages == 0
+    assert [m.text for m in store.conversation(store.list()[0].id).messages()] == ["one", "two"]
+
+
+def test_a_record_that_was_rewritten_shows_its_new_words_and_keeps_the_old(store: manent.Store) -> None:
+    store.import_items([a_session(a_record("half", id="m1"))], format="test")
+
+    report = store.import_items([a_session(a_record("half and the rest", id="m1"))], format="test")
+    again = store.import_items([a_session(a_record("half and the rest", id="m1"))], format="test")
+
+    assert (report.known_messages, report.changed_messages, report.grown_conversations) == (1, 1, 1)
+    assert (again.changed_messages, again.unchanged_conversations) == (0, 1)
+    assert [m.text for m in store.conversation(store.list()[0].id).messages()] == ["half and the rest"]
+    assert b'"half\\"' in b"".join(store.export_lines())
+
+
+def test_what_a_user_appended_stays_when_the_source_grows(store: manent.Store) -> None:
+    store.import_items([a_session(a_record("one", id="m1"))], format="test")
+    conv = store.conversation(store.list()[0].id)
+    conv.append_message(manent.Message(role="user", parts="mine"))
+
+    store.import_items([a_session(a_record("one", id="m1"), a_record("two", id="m2"))], format="test")
+
+    assert sorted(m.text for m in conv.messages(branch="all")) == ["mine", "one", "two"]
+
+
+def test_a_secret_told_by_its_surroundings_is_masked_where_it_is_echoed(store: manent.Store) -> None:  # K-1
+    secret = "hunter2Xkcd99"
+    first = a_record(f"password={secret}", id="m1")
+    echo = a_record(f"I read {secret} from it", id="m2")
+
+    report = store.import_items([a_session(echo, first)], format="test")
+
+    assert secret.encode() not in b"".join(store.export_lines())
+    assert sum(report.secrets.values()) == 2
+
+
+def test_an_id_of_the_form_that_turns_make_is_no_turns_id(store: manent.Store) -> None:
+    report = store.import_items([a_session(a_record("one", id=f"3.{'a' * 16}.q"))], format="test")
+
+    assert report.added_messages == 1
+    assert [m.text for m in store.conversation(store.list()[0].id).messages()] == ["one"]
+
+
+def test_conversations_are_listed_by_their_own_last_time(store: manent.Store) -> None:
+    late = a_session(a_record("late", id="m1", claim_ns=2_000), id="late")
+    early = a_session(a_record("early", id="m1", claim_ns=1_000), id="early")
+    unknown = a_session(a_record("unknown", id="m1"), id="unknown")
+
+    store.import_items([late, early, unknown], format="test")
+
+    keys = [c.key for c in store.list()]
+    assert keys == ["test:late", "test:early", "test:unknown"]
+
+
+def test_a_dry_run_counts_and_writes_nothing(store: manent.Store, tmp_path: Path) -> None:
+    path = a_file(tmp_path, [says("user", "one")], [says("user", "two")])
+
+    report = import_path(store, path, dry_run=True)
+
+    assert (report.new_conversations, report.added_messages) == (2, 2)
+    assert len(store.list()) == 0

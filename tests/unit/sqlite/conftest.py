@@ -1,0 +1,7 @@
+"""Each test has a store of its own."""
+
+from __future__ import annotations
+
+from tests.stores import path
+
+__all__ = ["path"]
