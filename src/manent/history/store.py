@@ -14,15 +14,16 @@ from manent.errors import (
     NotFoundError,
     WorkspaceRequiredError,
 )
-from manent.history import exporting, restoring, verifying
+from manent.history import exporting, following, restoring, verifying
 from manent.history.appending import pending
 from manent.history.conversation import Conversation
+from manent.history.following import Arrivals
 from manent.history.recording import record
 from manent.history.restoring import Restored
 from manent.history.runtime import Runtime, Target
 from manent.history.workspaces import ensure_workspace, find_fence, is_there
 from manent.model.events import ConversationCreated
-from manent.model.ids import check_name
+from manent.model.ids import Position, check_name
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
 from manent.model.paging import Page, check_limit
 from manent.model.records import (
@@ -37,6 +38,7 @@ from manent.storage.port import Listing, Reader, Transaction
 
 LIST_LIMIT = 50
 SEARCH_LIMIT = 20
+ARRIVALS_LIMIT = 500
 _MATCHES_MAX = 100
 
 
@@ -244,6 +246,26 @@ class Store:
         known = Receipt.from_json(receipt) if isinstance(receipt, str) else receipt
         with self._runtime.backend.reading() as reader:
             return verifying.Verifier(reader, self._runtime.scratch, known, progress).run()
+
+    def read_arrivals(self, *, after: Position | None = None, limit: int = ARRIVALS_LIMIT) -> Arrivals:
+        """
+        Read events of this workspace's conversations in the order in which they arrived here.
+
+        Args:
+            after: the `position` of the call before; None begins with the first event.
+            limit: at most this many events are looked at; those of other workspaces are passed over.
+
+        Returns:
+            The events, and the position to go on from. An event that becomes visible later has a later
+            position, so that no follower misses one (L-5).
+
+        Raises:
+            FollowResetError: the store was copied or restored since: read from the start.
+        """
+        with self._runtime.backend.reading() as reader:
+            fence = find_fence(self._runtime, reader) or ""
+            seen = fence if self._runtime.workspace else None
+            return following.read_arrivals(reader, seen, after, check_limit(limit), store=self.url)
 
     def receipt(self) -> Receipt:
         """A small statement of everything as of now; keep it outside the store (C-4)."""
