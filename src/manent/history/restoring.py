@@ -90,7 +90,7 @@ class _Restoration:
         self._last: tuple[int, str, str] | None = None
         self._hasher = blake3()
         self._workspaces: dict[str, str] = {}
-        self._awaited: set[str] = set()
+        self._awaited: dict[str, str] = {}
         self._stream: StreamImport | None = None
         self._counts = Counter[str]()
 
@@ -158,7 +158,7 @@ class _Restoration:
     def _take_workspace(self, tx: Transaction, record: WorkspaceRecord) -> None:
         if not (_rises(record.streams) and _rises(record.aliases)):
             raise FormatError("a workspace whose streams or aliases are out of order", place=self._place)
-        self._awaited.update(record.streams)
+        self._awaited.update(dict.fromkeys(record.streams, record.uid))
         if self._into is not None:
             self._workspaces[record.uid] = self._into(tx)
             return
@@ -177,8 +177,8 @@ class _Restoration:
             raise FormatError("a stream whose registers or tips are out of order", place=self._place)
         if any(r.field in _TEXTS and not isinstance(r.value, str | None) for r in record.registers):
             raise FormatError("a register that is no text", place=self._place)
-        if record.id is None:
-            self._awaited.discard(record.uid)
+        if record.id is None and self._awaited.pop(record.uid, "") != record.workspace:
+            raise FormatError("a stream that its workspace does not name", place=self._place)
         self._stream = StreamImport(tx, record)
         is_new = self._stream.begin(workspace)
         if record.id is not None:
