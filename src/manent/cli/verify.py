@@ -40,7 +40,8 @@ def command(settings: options.Settings, receipt_file: Path | None, make_receipt:
     """
     known = receipt_file.read_text(encoding="utf-8", errors="replace") if receipt_file else None
     progress = output.Progress("events")
-    with options.open_store(settings) as store, exits.interruptible(lambda: "verify was not finished"):
+    interrupted = exits.interruptible(lambda: "verify was not finished")
+    with options.open_store(settings, every_workspace=True) as store, interrupted:
         try:
             report = store.verify(receipt=known, progress=progress)
         finally:

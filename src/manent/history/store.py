@@ -237,7 +237,7 @@ class Store:
         Look for every undeclared change, in one snapshot; repair nothing (C-3).
 
         The whole store is looked at, whatever the workspace: chains do not stop at a fence. Findings name
-        ids and places, never content.
+        ids and places, never content, and conversations of this handle's workspace only.
 
         Args:
             receipt: one that `receipt()` gave earlier, to find a cut tail or a restored older file.
@@ -245,7 +245,8 @@ class Store:
         """
         known = Receipt.from_json(receipt) if isinstance(receipt, str) else receipt
         with self._runtime.backend.reading() as reader:
-            return verifying.Verifier(reader, self._runtime.scratch, known, progress).run()
+            fence = (find_fence(self._runtime, reader) or "-") if self._runtime.workspace else None
+            return verifying.Verifier(reader, self._runtime.scratch, known, progress, fence=fence).run()
 
     def read_arrivals(self, *, after: Position | None = None, limit: int = ARRIVALS_LIMIT) -> Arrivals:
         """

@@ -32,15 +32,33 @@ from manent.model.records import (
 from manent.storage.port import Reader, ReadModelRow
 
 UID_PAGE = 200
+ELSEWHERE = "elsewhere"
+"""How a fenced report names what is outside its workspace."""
+
 Progress = Callable[[int], None]
 """Called now and then with the number of events looked at."""
 
 
 class Verifier:
-    """One run over one snapshot. Give it streams, then ask for the report."""
+    """
+    One run over one snapshot.
 
-    def __init__(self, reader: Reader, scratch: Scratch, receipt: Receipt | None, progress: Progress) -> None:
+    Args:
+        fence: the workspace whose conversations may be named; what is wrong elsewhere is said without its
+            ids (N-1). None names everything.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        scratch: Scratch,
+        receipt: Receipt | None,
+        progress: Progress,
+        *,
+        fence: str | None = None,
+    ) -> None:
         self._reader = reader
+        self._fence = fence
         self._scratch = scratch
         self._receipt = receipt
         self._progress = progress
@@ -58,7 +76,8 @@ class Verifier:
             try:
                 self._verify_stream(uid)
             except UnicodeDecodeError:
-                self.find(FindingKind.UNREADABLE, f"conversation:{uid}", "a text in its rows is no UTF-8")
+                address = f"conversation:{ELSEWHERE if self._fence else uid}"
+                self.find(FindingKind.UNREADABLE, address, "a text in its rows is no UTF-8")
         self._verify_store()
         return Report(
             findings=tuple(self._findings),
@@ -71,6 +90,10 @@ class Verifier:
     def find(self, kind: str, address: str, detail: str) -> None:
         """Add a finding."""
         self._findings.append(Finding(kind=kind, address=address, detail=detail))
+
+    def _name(self, info: StreamInfo | None, uid: str) -> str:
+        inside = self._fence is None or (info is not None and info.workspace == self._fence)
+        return name_of(info, uid) if inside else ELSEWHERE
 
     def _read_deleted(self) -> Iterator[str]:
         for workspace in self._reader.list_workspaces():
@@ -89,7 +112,7 @@ class Verifier:
         check = StreamCheck(
             self._reader,
             uid,
-            name=name_of(info, uid),
+            name=self._name(info, uid),
             deleted=uid in self._deleted,
             position_max=self._receipt.position if self._receipt else None,
             find=self.find,
@@ -107,7 +130,8 @@ class Verifier:
         for tip in check.tips():
             self._root.add(tip)
         if info is None:
-            self.find(FindingKind.ORPHAN, f"conversation:{uid}", "it is in no workspace")
+            address = f"conversation:{self._name(info, uid)}"
+            self.find(FindingKind.ORPHAN, address, "it is in no workspace")
         else:
             self._verify_rows(info, check.count)
             self._verify_registers(info)
@@ -131,7 +155,7 @@ class Verifier:
         for is_row, ought in zip_longest(found, right):
             if is_row != ought:
                 first = min((row for row in (ought, is_row) if row), key=_row_order)
-                address = _row_address(name_of(info, info.uid), first)
+                address = _row_address(self._name(info, info.uid), first)
                 self.find(
                     FindingKind.READ_MODEL, address, "the read model is not what the log gives; rebuild it"
                 )
@@ -144,11 +168,14 @@ class Verifier:
         if isinstance(key, str) and all(
             s.uid != info.uid for s in self._reader.find_by_key(info.workspace, key)
         ):
-            self.find(FindingKind.READ_MODEL, f"conversation:{info.id}", "its key does not lead to it")
+            address = f"conversation:{self._name(info, info.uid)}"
+            self.find(FindingKind.READ_MODEL, address, "its key does not lead to it")
 
     def _verify_store(self) -> None:
         for place in self._reader.read_strays():
-            self.find(FindingKind.ORPHAN, place, "something hangs on nothing here")
+            self.find(
+                FindingKind.ORPHAN, ELSEWHERE if self._fence else place, "something hangs on nothing here"
+            )
         if self._seq_max > self._info.clock:
             detail = f"the clock stands at {self._info.clock}, below seq {self._seq_max}"
             self.find(FindingKind.CLOCK, "store", detail)

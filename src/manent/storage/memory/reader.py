@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from manent.codec.canonical import escape_name, loads
 from manent.model.events import CONTENT_KINDS
-from manent.model.ids import BEFORE_ALL, Stamp
+from manent.model.ids import BEFORE_ALL, Stamp, turn_id_of
 from manent.model.records import (
     ConversationEntry,
     ConversationRow,
@@ -151,7 +151,11 @@ class MemoryReader:
         return self._stream(uid).turns.get(turn_id)
 
     def find_turn_at(self, uid: str, stamp: Stamp) -> TurnRow | None:
-        return next((turn for turn in self._stream(uid).turns.values() if turn.stamp == stamp), None)
+        turns = self._stream(uid).turns
+        found = turns.get(turn_id_of(stamp))
+        if found is not None and found.stamp == stamp:
+            return found
+        return next((turn for turn in turns.values() if turn.stamp == stamp), None)
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         return self._stream(uid).keys.get(key_digest)
