@@ -10,12 +10,15 @@
 BEGIN IMMEDIATE;
 
 -- name: begin_read
+-- A snapshot; it is fixed by its first read.
 BEGIN;
 
 -- name: commit
+-- All of a transaction at once; in a rollback journal it may find readers in the way and is tried again.
 COMMIT;
 
 -- name: rollback
+-- Nothing of a transaction stays; also how a snapshot ends.
 ROLLBACK;
 
 -- name: read_clock
@@ -70,17 +73,21 @@ SELECT w.uid FROM workspace_aliases a JOIN workspaces w ON w.workspace = a.works
 WHERE a.kind = :kind AND a.value = :value;
 
 -- name: list_workspaces
+-- Every workspace: for the owner, for exports, and to list over all of them.
 SELECT uid FROM workspaces ORDER BY uid;
 
 -- name: list_aliases
+-- The names of one workspace.
 SELECT a.kind, a.value FROM workspace_aliases a JOIN workspaces w ON w.workspace = a.workspace
 WHERE w.uid = :workspace ORDER BY a.kind, a.value;
 
 -- name: list_workspace_streams
+-- The workspace's own streams, which hold deletions and holds; two after a merge.
 SELECT s.uid FROM streams s JOIN workspaces w ON w.workspace = s.workspace
 WHERE w.uid = :workspace AND s.id IS NULL ORDER BY s.uid;
 
 -- name: put_workspace
+-- A workspace appears with its first write; once more changes nothing.
 INSERT INTO workspaces (uid) VALUES (:workspace) ON CONFLICT (uid) DO NOTHING;
 
 -- name: put_alias
@@ -90,13 +97,16 @@ SELECT :kind, :value, workspace FROM workspaces WHERE uid = :workspace
 ON CONFLICT (kind, value) DO NOTHING;
 
 -- name: put_stream
+-- A conversation, or (id NULL) a workspace's own stream.
 INSERT INTO streams (uid, workspace, id)
 SELECT :uid, workspace, :id FROM workspaces WHERE uid = :workspace;
 
 -- name: find_stream_number
+-- The small number that stands for a stream inside this file.
 SELECT stream FROM streams WHERE uid = :uid;
 
 -- name: find_stream
+-- A stream's identity by its uid, which only a fenced look-up gives out.
 SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
 WHERE s.uid = :uid;
 
@@ -106,6 +116,7 @@ SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.wo
 WHERE w.uid = :workspace AND s.id = :id;
 
 -- name: find_ids_of_all
+-- An exact id in every workspace: the owner's look-up.
 SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
 WHERE s.id = :id ORDER BY w.uid;
 
@@ -115,10 +126,12 @@ SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.wo
 WHERE w.uid = :workspace AND s.id >= :prefix AND s.id < :beyond ORDER BY s.id LIMIT :limit;
 
 -- name: find_prefix_of_all
+-- The same in every workspace: the owner's look-up.
 SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
 WHERE s.id >= :prefix AND s.id < :beyond ORDER BY s.id, w.uid LIMIT :limit;
 
 -- name: find_by_key
+-- The caller's own name, exact, inside one workspace.
 SELECT s.uid, w.uid, s.id
 FROM conversation_keys k
 JOIN streams s ON s.stream = k.stream
@@ -126,6 +139,7 @@ JOIN workspaces w ON w.workspace = k.workspace
 WHERE k.key = :key AND w.uid = :workspace;
 
 -- name: find_by_key_of_all
+-- The same in every workspace: the owner's look-up.
 SELECT s.uid, w.uid, s.id
 FROM conversation_keys k
 JOIN streams s ON s.stream = k.stream
@@ -133,6 +147,7 @@ JOIN workspaces w ON w.workspace = k.workspace
 WHERE k.key = :key ORDER BY w.uid;
 
 -- name: read_uids
+-- Streams in the order of their uids, which is that of exports and of receipts.
 SELECT uid FROM streams WHERE uid > :after ORDER BY uid LIMIT :limit;
 
 -- name: find_orphan_events
@@ -165,22 +180,27 @@ ORDER BY 1;
 -- ==== the log ======================================================================================
 
 -- name: find_tip
+-- What the next event of a writer links to.
 SELECT seq, hash, count FROM tips WHERE stream = :stream AND writer = :writer;
 
 -- name: insert_event
+-- The header; its position is the next one of the file.
 INSERT INTO events (stream, seq, writer, kind, schema_version, encoding, claim_ns, event_id, prev_hash)
 VALUES (:stream, :seq, :writer, :kind, :schema_version, :encoding, :claim_ns, :event_id, :prev_hash);
 
 -- name: insert_leaf
+-- One leaf, under the number that its event and its place in it make.
 INSERT INTO leaves (leaf, name, packed, salt, data, digest)
 VALUES (:leaf, :name, :packed, :salt, :data, :digest);
 
 -- name: put_tip
+-- The chain of one writer in one stream goes on to here.
 INSERT INTO tips (stream, writer, seq, hash, count) VALUES (:stream, :writer, :seq, :hash, :count)
 ON CONFLICT (stream, writer) DO UPDATE
 SET seq = excluded.seq, hash = excluded.hash, count = excluded.count;
 
 -- name: read_tips
+-- The recorded ends of a stream's chains, which verify compares with what is there.
 SELECT t.writer, t.seq, t.hash, t.count FROM tips t JOIN streams s ON s.stream = t.stream
 WHERE s.uid = :uid ORDER BY t.writer;
 
@@ -218,6 +238,7 @@ WHERE s.uid = :uid
 ORDER BY l.leaf;
 
 -- name: find_leaves_to_erase
+-- The leaves of one event that still have their bytes.
 SELECT l.leaf, l.name, l.packed, l.salt, l.data FROM leaves l
 JOIN events e ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
 WHERE e.stream = :stream AND e.seq = :seq AND e.writer = :writer AND l.data IS NOT NULL;
@@ -236,13 +257,16 @@ SET value = excluded.value, seq = excluded.seq, writer = excluded.writer
 WHERE (excluded.seq, excluded.writer) > (seq, writer);
 
 -- name: read_registers
+-- All metadata of a conversation.
 SELECT r.field, r.value, r.seq, r.writer FROM registers r JOIN streams s ON s.stream = r.stream
 WHERE s.uid = :uid ORDER BY r.field;
 
 -- name: drop_key
+-- A conversation gives up its key, before it takes another one.
 DELETE FROM conversation_keys WHERE stream = :stream;
 
 -- name: put_key
+-- The key is findable; the primary key refuses it to a second conversation of the workspace.
 INSERT INTO conversation_keys (key, workspace, stream)
 SELECT :key, workspace, stream FROM streams WHERE stream = :stream;
 
@@ -263,6 +287,7 @@ ON CONFLICT (stream) DO UPDATE SET
 WHERE (excluded.activity_seq, excluded.activity_writer) > (activity_seq, activity_writer);
 
 -- name: put_message
+-- A message keeps the place of its first appearance.
 INSERT INTO messages (stream, seq, writer, ordinal, message_id, parent_seq, parent_writer, parent_ordinal,
                       parent_id, role, turn, turn_seq, turn_writer, position, first_leaf, leaf_count, state, hidden, has_details, claim_ns)
 VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_seq, :parent_writer, :parent_ordinal,
@@ -270,6 +295,7 @@ VALUES (:stream, :seq, :writer, :ordinal, :message_id, :parent_seq, :parent_writ
 ON CONFLICT DO NOTHING;
 
 -- name: set_content
+-- Later words win; the row points to them, the words themselves stay where they were written.
 UPDATE messages
 SET position = :position, first_leaf = :first_leaf, leaf_count = :leaf_count,
     content_seq = :seq, content_writer = :writer
@@ -277,19 +303,23 @@ WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer AND ordinal = :
   AND (:seq, :writer) > (coalesce(content_seq, seq), coalesce(content_writer, writer));
 
 -- name: set_message_state
+-- A message leaves the tree, or is put back by a refold.
 UPDATE messages SET state = :state
 WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer AND ordinal = :at_ordinal;
 
 -- name: set_head
+-- The later head wins.
 UPDATE conversations SET head = :head, linear = :linear, head_seq = :seq, head_writer = :writer
 WHERE stream = :stream AND (:seq, :writer) > (head_seq, head_writer);
 
 -- name: put_turn
+-- A turn keeps the stamp of the event that began it.
 INSERT INTO turns (stream, seq, writer, turn_id, position, state, implicit, has_details)
 VALUES (:stream, :seq, :writer, :turn_id, :position, :state, :implicit, :has_details)
 ON CONFLICT DO NOTHING;
 
 -- name: set_turn_state
+-- The later state wins.
 UPDATE turns SET state = :state, state_seq = :seq, state_writer = :writer
 WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer
   AND (:seq, :writer) > (coalesce(state_seq, seq), coalesce(state_writer, writer));
@@ -301,20 +331,25 @@ VALUES (:stream, :key_digest, :seq, :writer)
 ON CONFLICT DO NOTHING;
 
 -- name: clear_conversation
+-- Before a refold: the conversation's own row.
 DELETE FROM conversations WHERE stream = :stream;
 
 -- name: clear_messages
+-- Before a refold: its messages.
 DELETE FROM messages WHERE stream = :stream;
 
 -- name: clear_turns
+-- Before a refold: its turns.
 DELETE FROM turns WHERE stream = :stream;
 
 -- name: clear_idempotency_keys
+-- Before a refold: its idempotency keys.
 DELETE FROM idempotency_keys WHERE stream = :stream;
 
 -- ==== the read model: reads ========================================================================
 
 -- name: find_row
+-- The fold of one conversation as a whole.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
        c.claim_first_ns, c.claim_max_ns
 FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
@@ -326,6 +361,7 @@ SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writ
 FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace WHERE s.uid = :uid;
 
 -- name: find_message
+-- A message by an id that is not made of its place.
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
        m.role, m.turn, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
@@ -335,6 +371,7 @@ FROM streams s JOIN messages m ON m.stream = s.stream
 WHERE s.uid = :uid AND m.message_id = :message_id;
 
 -- name: find_message_at
+-- A message by its place.
 SELECT m.seq, m.writer, m.ordinal, m.message_id, m.parent_seq, m.parent_writer, m.parent_ordinal, m.parent_id,
        m.role, m.turn, m.turn_seq, m.turn_writer,
        m.position, m.first_leaf, m.leaf_count, coalesce(m.content_seq, m.seq),
@@ -384,17 +421,20 @@ WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid)
 ORDER BY m.seq, m.writer, m.ordinal;
 
 -- name: find_turn
+-- A turn by an id that is not made of its stamp.
 SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
        coalesce(t.state_writer, t.writer), t.implicit, t.has_details
 FROM streams s JOIN turns t ON t.stream = s.stream WHERE s.uid = :uid AND t.turn_id = :turn_id;
 
 -- name: find_turn_at
+-- A turn by the stamp of the event that began it.
 SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
        coalesce(t.state_writer, t.writer), t.implicit, t.has_details
 FROM streams s JOIN turns t ON t.stream = s.stream
 WHERE s.uid = :uid AND t.seq = :seq AND t.writer = :writer;
 
 -- name: read_turns_forward
+-- A stretch of turns from its beginning; both bounds are exclusive.
 SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
        coalesce(t.state_writer, t.writer), t.implicit, t.has_details
 FROM turns t
@@ -404,6 +444,7 @@ WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
 ORDER BY t.seq, t.writer LIMIT :limit;
 
 -- name: read_turns_backward
+-- The same from the end.
 SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
        coalesce(t.state_writer, t.writer), t.implicit, t.has_details
 FROM turns t
@@ -422,10 +463,12 @@ WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid)
 ORDER BY t.seq, t.writer;
 
 -- name: read_keys
+-- All idempotency keys of a conversation, for verify.
 SELECT k.key_digest, k.seq, k.writer FROM idempotency_keys k JOIN streams s ON s.stream = k.stream
 WHERE s.uid = :uid ORDER BY k.key_digest;
 
 -- name: find_key
+-- The event that an idempotency key stands for.
 SELECT k.seq, k.writer FROM idempotency_keys k JOIN streams s ON s.stream = k.stream
 WHERE s.uid = :uid AND k.key_digest = :key_digest;
 
@@ -541,6 +584,7 @@ WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) < (:rank, :uid)
 ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
 
 -- name: list_oldest
+-- As list_newest, the least recently active first.
 SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
        c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
 FROM (
@@ -570,12 +614,15 @@ ORDER BY ranked.rank, s.uid LIMIT :limit;
 -- ==== blobs and drafts =============================================================================
 
 -- name: find_blob
+-- A blob of one workspace: equal bytes in another one are another blob.
 SELECT blob FROM blobs WHERE workspace = :workspace AND digest = :digest;
 
 -- name: put_blob
+-- A blob begins under a passing name.
 INSERT INTO blobs (workspace, digest) VALUES (:workspace, :digest) RETURNING blob;
 
 -- name: put_chunk
+-- Its bytes, in pieces that fit memory.
 INSERT INTO blob_chunks (blob, number, data) VALUES (:blob, :number, :data);
 
 -- name: name_blob
@@ -583,23 +630,30 @@ INSERT INTO blob_chunks (blob, number, data) VALUES (:blob, :number, :data);
 UPDATE blobs SET digest = :digest WHERE blob = :blob;
 
 -- name: read_chunk
+-- One piece of a blob.
 SELECT data FROM blob_chunks WHERE blob = :blob AND number = :number;
 
 -- name: drop_blob
+-- A blob and, by its reference, all of its pieces.
 DELETE FROM blobs WHERE workspace = :workspace AND digest = :digest RETURNING blob;
 
 -- name: list_digests
+-- What a sweep of one workspace compares with what is still cited.
 SELECT digest FROM blobs WHERE workspace = :workspace ORDER BY digest;
 
 -- name: put_draft
+-- The whole state of a draft; the one before is gone.
 INSERT INTO drafts (uid, draft_id, data) VALUES (:uid, :draft_id, :data)
 ON CONFLICT (uid, draft_id) DO UPDATE SET data = excluded.data;
 
 -- name: get_draft
+-- The last state of a draft.
 SELECT data FROM drafts WHERE uid = :uid AND draft_id = :draft_id;
 
 -- name: drop_draft
+-- The draft became a message, or was given up.
 DELETE FROM drafts WHERE uid = :uid AND draft_id = :draft_id RETURNING 1;
 
 -- name: list_drafts
+-- The drafts of one conversation.
 SELECT draft_id FROM drafts WHERE uid = :uid ORDER BY draft_id;
