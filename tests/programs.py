@@ -342,6 +342,25 @@ def fork_beside_a_transaction(path: str, conversation_id: str, seconds: float) -
     return os.waitstatus_to_exitcode(status)
 
 
+def fork_inside_a_transaction(path: str, uid: str) -> list[str]:
+    """Fork in the middle of a transaction of one's own; how it ended in the child, and in the parent."""
+    backend = open_backend(path)
+    read_end, write_end = os.pipe()
+    said = "committed"
+    try:
+        with backend.transaction() as tx:
+            tx.put_metadata(uid, "title", "renamed")
+            pid = os.fork()
+    except ManentError as error:
+        said = str(error)
+    if pid == 0:
+        os.write(write_end, said.encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    backend.close()
+    return [os.read(read_end, 10_000).decode(), said]
+
+
 def fork_inside_a_read(path: str, conversation_id: str) -> list[Any]:
     """Fork in the middle of a read of one's own; how the child's append ended."""
     store = manent.open(path)

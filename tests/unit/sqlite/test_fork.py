@@ -12,7 +12,13 @@ import pytest
 import manent
 from manent.storage.sqlite import forking
 from tests.processes import run
-from tests.programs import fork_and_append, fork_and_leave, fork_beside_a_transaction, fork_inside_a_read
+from tests.programs import (
+    fork_and_append,
+    fork_and_leave,
+    fork_beside_a_transaction,
+    fork_inside_a_read,
+    fork_inside_a_transaction,
+)
 from tests.stores import backend_of, questions
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -65,6 +71,18 @@ def test_a_child_that_was_forked_in_the_middle_of_a_read_is_refused_and_its_pare
     assert "was in use while this process was forked" in said
     assert read_on
     assert stored(path, conversation_id) == ["parent"]
+
+
+def test_a_transaction_that_was_open_at_the_fork_is_its_parents_alone(
+    path: Path, conversation_id: str
+) -> None:
+    in_child, in_parent = run(fork_inside_a_transaction, path, conversation_id)  # D-7
+
+    assert "was in use while this process was forked" in in_child
+    assert in_parent == "committed"
+    with manent.open(path, wait=0.0) as store:
+        assert [summary.title for summary in store.list()] == ["renamed"]
+        assert store.verify().ok
 
 
 def test_while_a_process_forks_no_connection_is_open(path: Path, conversation_id: str) -> None:  # D-7

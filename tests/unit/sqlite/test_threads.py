@@ -154,10 +154,11 @@ def test_a_keyboard_interrupt_in_a_transaction_leaves_no_lock_and_nothing_writte
         conversation = store.create("there")
         uid = conversation.uid
 
-        with pytest.raises(KeyboardInterrupt), backend_of(store).transaction() as tx:
+        with pytest.raises(KeyboardInterrupt) as caught, backend_of(store).transaction() as tx:
             tx.put_metadata(uid, "title", "half")
             raise KeyboardInterrupt
 
+        assert caught.tb is not None  # whoever keeps the error keeps its frames, and no lock
         other.conversation(conversation.id).append_turn("at once", "so it is")
         conversation.append_turn("and again", "so it is")
         assert [summary.title for summary in store.list()] == ["there"]

@@ -178,6 +178,20 @@ def test_an_older_copy_that_was_put_back_goes_on_as_another_writer(
     assert len(names(path)) == len(names(kept)) == 3 + TURNS
 
 
+def test_a_newer_copy_that_was_put_in_the_place_of_its_original_is_another_writer_than_the_copy(
+    path: Path, conversation_id: str
+) -> None:  # L-4
+    copy = path.with_name("copy.db")
+    shutil.copyfile(path, copy)
+    append(copy, conversation_id)
+    put_back(copy, path)
+
+    append(path, conversation_id)
+    append(copy, conversation_id)
+
+    assert len(names(path) & names(copy)) == 3 + TURNS
+
+
 def test_an_older_copy_that_was_put_back_after_a_kill_goes_on_as_another_writer(
     path: Path, conversation_id: str
 ) -> None:  # L-4
@@ -233,12 +247,12 @@ def test_without_a_state_folder_every_process_is_a_writer_of_its_own(
     names(path)
 
 
-def test_without_a_memory_of_stores_an_older_copy_that_was_put_back_is_another_writer(
-    path: Path, conversation_id: str, own_installation: Path
+def test_with_a_memory_that_can_only_be_read_an_older_copy_that_was_put_back_is_another_writer(
+    path: Path, conversation_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # L-4
     append(path, conversation_id, turns=1)
     backup, kept = path.with_name("backup.db"), path.with_name("kept.db")
-    _make_unwritable(own_installation / "stores")
+    monkeypatch.setattr(Installation, "remember", lambda *_: False)
     append(path, conversation_id, turns=1)
     shutil.copyfile(path, backup)
     append(path, conversation_id)
@@ -278,9 +292,3 @@ def test_a_fingerprint_that_another_start_made_meanwhile_is_kept(
     monkeypatch.setattr(os, "link", lose_the_race)
 
     assert Installation(tmp_path).fingerprint == "ab" * 32
-
-
-def _make_unwritable(folder: Path) -> None:
-    """Put a file in the place of a folder: nobody, not even root, can write below it."""
-    shutil.rmtree(folder)
-    folder.touch()

@@ -203,7 +203,7 @@ class SqliteBackend:
             self._frozen = frozen
 
     def _connect(self) -> apsw.Connection:
-        """A connection for the pool; another process that closes the last one may be in the way for a moment."""
+        """A connection for the pool; a process that closes the last one may be in the way for a moment."""
         deadline = time.monotonic() + self._wait_s
         with engine.translated(self.url):
             connection = self._open_connection()
@@ -238,6 +238,20 @@ class SqliteBackend:
                     raise self._busy(now - started) from None
                 time.sleep(min(engine.pause_s(started), deadline - now))
 
+    def _wait_for(self, attempt: Callable[[], bool], deadline: float) -> None:
+        """
+        Try until another thread of this process is done.
+
+        Raises:
+            StoreBusyError: it was not before `deadline`.
+        """
+        started = time.monotonic()
+        while not attempt():
+            now = time.monotonic()
+            if now >= deadline:
+                raise StoreBusyError(store=self.url, waited_s=now - started, holder="this process")
+            time.sleep(min(engine.pause_s(started), deadline - now))
+
     def _busy(self, waited_s: float) -> StoreBusyError:
         return StoreBusyError(store=self.url, waited_s=waited_s, holder=engine.lock_holder(self.path))
 
@@ -256,21 +270,14 @@ class SqliteBackend:
         self._thaw()
         if self._frozen:
             raise ReadOnlyError(store=self.url, why="its folder cannot be written")
-        started = time.monotonic()
-        deadline = started + self._wait_s
-        with self._pool.using():
-            lock = self._pool.write_lock
-            if not lock.acquire(timeout=self._wait_s):
-                waited_s = time.monotonic() - started
-                raise StoreBusyError(store=self.url, waited_s=waited_s, holder="this process")
-            try:
-                with self._lend() as connection:
-                    self._retry(lambda: connection.execute(SQL["begin_write"]), deadline)
-                    yield connection
-                    self._pool.refuse_if_inherited()
-                    self._retry(lambda: connection.execute(SQL["commit"]), deadline)
-            finally:
-                lock.release()
+        deadline = time.monotonic() + self._wait_s
+        with self._pool.using() as use:
+            self._wait_for(lambda: self._pool.turns.take(use), deadline)
+            with self._lend() as connection:
+                self._retry(lambda: connection.execute(SQL["begin_write"]), deadline)
+                yield connection
+                self._pool.refuse_if_inherited()
+                self._retry(lambda: connection.execute(SQL["commit"]), deadline)
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
@@ -353,7 +360,7 @@ class SqliteBackend:
         return writer_id(fingerprint, self._incarnation)
 
     def _remember(self, store_id: str, clock: int) -> bool:
-        """Keep the clock in the installation's memory, so that an older copy in this place is known as one."""
+        """Keep the clock in the installation's memory: by it an older copy in this place is known as one."""
         self._remember_at = time.monotonic() + REMEMBERED_S
         return self._installed().remember(store_id, Place.of(self.path), Seen(self._incarnation, clock))
 

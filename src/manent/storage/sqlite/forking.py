@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from typing import Protocol
-from weakref import WeakSet
+from weakref import ReferenceType, WeakSet, ref
 
 FORK_WAIT_S = 5.0
 """How long a fork waits for other threads that use a store."""
@@ -38,12 +38,18 @@ class Resting(Protocol):
 
 
 class Use:
-    """One use of a file by a thread, from `Gate.enter` to `Gate.leave`."""
+    """
+    One use of a file by a thread, from `Gate.enter` to `Gate.leave`.
 
-    __slots__ = ("file", "pid", "thread")
+    What belongs to a use is free again when it has ended or is gone. So an interrupt between any two steps
+    of Python leaves nothing taken: at the latest it ends with the frame that it was made for (D-2).
+    """
+
+    __slots__ = ("__weakref__", "file", "has_ended", "pid", "thread")
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.has_ended = False
         self.pid = os.getpid()
         self.thread = threading.get_ident()
 
@@ -63,7 +69,7 @@ class Gate:
 
     def _start(self) -> None:
         self._pid = os.getpid()
-        self._uses: set[Use] = set()
+        self._uses: set[ReferenceType[Use]] = set()
         self._forking: int | None = None
         self._moved = threading.Condition()
 
@@ -81,21 +87,26 @@ class Gate:
         use = Use(file)
         if use.pid != self._pid:
             self.begin_anew()  # forked by something that does not tell Python
-        self._uses.add(use)
+        self._uses.add(ref(use))
         while self._forking not in (None, use.thread) and not self._is_nested(use):
-            self._uses.discard(use)
+            self._uses.discard(ref(use))
             with self._moved:
                 self._moved.wait_for(lambda: self._forking is None)
-            self._uses.add(use)
+            self._uses.add(ref(use))
         return use
 
     def _is_nested(self, use: Use) -> bool:
         """A thread that is inside already goes on, or it would never come out."""
-        return any(other.thread == use.thread for other in self._uses.copy() if other is not use)
+        return any(other.thread == use.thread for other in self._under_way() if other is not use)
+
+    def _under_way(self) -> list[Use]:
+        found = (reference() for reference in self._uses.copy())
+        return [use for use in found if use is not None and not use.has_ended]
 
     def leave(self, use: Use) -> None:
         """End a use."""
-        self._uses.discard(use)
+        use.has_ended = True
+        self._uses.discard(ref(use))
         if self._forking is not None:
             with self._moved:
                 self._moved.notify_all()
@@ -106,7 +117,7 @@ class Gate:
         with self._moved:
             self._moved.wait_for(lambda: self._forking is None)
             self._forking = thread
-            self._moved.wait_for(lambda: all(u.thread == thread for u in self._uses.copy()), FORK_WAIT_S)
+            self._moved.wait_for(lambda: all(u.thread == thread for u in self._under_way()), FORK_WAIT_S)
             resting = list(self._resting)
         for each in resting:
             each.drop_idle()
@@ -120,7 +131,7 @@ class Gate:
     def begin_anew(self) -> None:
         """After a fork, in the child."""
         resting = list(self._resting)
-        self._refused.update(use.file for use in self._uses if use.pid != os.getpid())
+        self._refused.update(use.file for use in self._under_way())
         self._refused.update(each.file for each in resting if each.has_idle)
         self._start()
         for each in resting:

@@ -6,17 +6,45 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import ReferenceType, ref
 
 import apsw
 
 from manent.errors import StoreClosedError, StoreError
-from manent.storage.sqlite.forking import GATE
+from manent.storage.sqlite.forking import GATE, Use
 
 IDLE_MAX = 4
 """Connections kept open while nobody uses them."""
 
+SURPLUS_MAX = 4
+"""
+Connections closed beside others before all are closed once nobody uses any. SQLite keeps the descriptor of
+a closed connection while another one of the process has a lock on the file, as every one has with a log.
+"""
+
 _INHERITED: list[object] = []
 """Connections of a parent process: neither used nor closed here, since both would touch its file locks."""
+
+
+class Turns:
+    """
+    Whose turn it is to write, among the threads of this process.
+
+    A turn ends with the use that it was taken for; nobody has to give it back, and so nobody can fail to.
+    """
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._holder: ReferenceType[Use] | None = None
+
+    def take(self, use: Use) -> bool:
+        """Take the turn, unless somebody else has it."""
+        with self._mutex:
+            holder = self._holder() if self._holder else None
+            if holder is not None and not holder.has_ended:
+                return False
+            self._holder = ref(use)
+            return True
 
 
 class Pool:
@@ -29,14 +57,10 @@ class Pool:
         store: the store's name for people.
         path: its file.
         connect: opens a connection.
-        idle_max: how many are kept open while nobody uses them.
     """
 
-    def __init__(
-        self, store: str, path: str, connect: Callable[[], apsw.Connection], *, idle_max: int = IDLE_MAX
-    ) -> None:
+    def __init__(self, store: str, path: str, connect: Callable[[], apsw.Connection]) -> None:
         self.file = os.path.realpath(path)
-        self.idle_max = idle_max
         self._store = store
         self._connect = connect
         self._closed = False
@@ -46,10 +70,12 @@ class Pool:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._idle: list[apsw.Connection] = []
-        self.write_lock = threading.Lock()
+        self._lent = 0
+        self._surplus = 0
+        self.turns = Turns()
 
     @contextmanager
-    def using(self) -> Iterator[None]:
+    def using(self) -> Iterator[Use]:
         """
         Hold off forks while connections to the file are opened, used or closed.
 
@@ -59,7 +85,7 @@ class Pool:
         use = GATE.enter(self.file)
         try:
             self.refuse_if_inherited()
-            yield
+            yield use
         finally:
             GATE.leave(use)
 
@@ -104,17 +130,31 @@ class Pool:
         with self._lock:
             if self._closed:
                 raise StoreClosedError(store=self._store)
+            self._lent += 1
             if self._idle:
                 return self._idle.pop()
-        return self._connect()
+        try:
+            return self._connect()
+        except BaseException:
+            with self._lock:
+                self._lent -= 1
+            raise
 
     def _give_back(self, connection: apsw.Connection) -> None:
+        doomed = []
         with self._lock:
-            wanted = not self._closed and len(self._idle) < self.idle_max
+            self._lent -= 1
+            wanted = not self._closed and len(self._idle) < IDLE_MAX
             if wanted and connection.in_transaction is False:
                 self._idle.append(connection)
-                return
-        connection.close(True)
+            else:
+                self._surplus += 1
+                doomed.append(connection)
+            if self._lent == 0 and self._surplus >= SURPLUS_MAX:
+                doomed += self._idle
+                self._idle, self._surplus = [], 0
+        for each in doomed:
+            each.close(True)
 
     def close(self) -> None:
         """Close what is idle now, and what is lent when it comes back."""
