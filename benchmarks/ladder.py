@@ -1,4 +1,4 @@
-"""Q-4 and Q-7: the same acts in stores of 10^3 to 10^6 messages, one warm conversation; and what they weigh."""
+"""Q-4 and Q-7: the same acts in stores of 10^3 to 10^6 messages, one warm conversation; their weight."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.worker import text
 from manent.history.recording import record
 from manent.model.events import ConversationCreated, TurnAppended
 from manent.model.ids import answer_id, new_uid
-from manent.model.records import Pending, StreamInfo, WorkspaceInfo
+from manent.model.log import Pending, StreamInfo, WorkspaceInfo
 from manent.opening import open_backend
 from manent.storage.port import Backend, Transaction
 

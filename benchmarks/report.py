@@ -71,4 +71,6 @@ def startup_table(times: dict[str, float]) -> str:
 def page(sections: dict[str, str]) -> str:
     """The whole page."""
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return INTRODUCTION.format(machine=machine, sqlite=apsw.sqlite_lib_version()) + "\n".join(sections.values())
+    return INTRODUCTION.format(machine=machine, sqlite=apsw.sqlite_lib_version()) + "\n".join(
+        sections.values()
+    )

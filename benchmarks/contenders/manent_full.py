@@ -6,14 +6,12 @@ from pathlib import Path
 
 import manent
 
-DURABILITY = "full"
-
 
 class Contender:
     """One conversation in a store of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self._store = manent.open(folder / "conversations.db", workspace="bench", durability=DURABILITY)
+        self._store = manent.open(folder / "conversations.db", workspace="bench", durability="full")
         self._conversation = self._store.conversation(key="bench", create=True)
 
     def append(self, question: str, answer: str) -> None:

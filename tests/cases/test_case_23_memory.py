@@ -11,7 +11,7 @@ import pytest
 
 from manent.history.recording import record
 from manent.model.ids import new_uid
-from manent.model.records import StreamInfo
+from manent.model.log import StreamInfo
 from manent.storage.installation import Installation
 from manent.storage.port import Transaction
 from manent.storage.sqlite.backend import SqliteBackend

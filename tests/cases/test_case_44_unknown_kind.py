@@ -7,7 +7,7 @@ from pathlib import Path
 import manent
 from manent.codec.sealing import hash_of
 from manent.history.recording import adopt
-from manent.model.records import SealedEvent
+from manent.model.log import SealedEvent
 from manent.testing.builders import said, sealed
 from tests.stores import backend_of
 

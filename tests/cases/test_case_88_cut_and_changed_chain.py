@@ -11,7 +11,8 @@ import pytest
 import manent
 from manent.codec.sealing import hash_of
 from manent.model.ids import BEFORE_ALL
-from manent.model.records import LogEntry, Receipt, SealedEvent
+from manent.model.log import LogEntry, SealedEvent
+from manent.model.records import Receipt
 from tests.stores import backend_of
 from tests.tamper import tamper
 

@@ -19,7 +19,8 @@ from manent.model.changes import (
     TurnStateSet,
 )
 from manent.model.ids import Stamp
-from manent.model.records import Leaf, LogEntry, MessageEntry, SealedEvent, StreamInfo
+from manent.model.log import Leaf, LogEntry, SealedEvent, StreamInfo
+from manent.model.rows import MessageEntry
 from manent.storage.memory import reader as reading
 from manent.storage.memory import transaction as writing
 from manent.storage.memory.backend import MemoryBackend

@@ -32,6 +32,7 @@ from manent.model.events import (
 )
 from manent.model.ids import Stamp
 from manent.model.imported import ImportedConversation, ImportedMessage
+from manent.model.log import Pending, SealedEvent
 from manent.model.parts import (
     FilePart,
     NoticePart,
@@ -41,7 +42,6 @@ from manent.model.parts import (
     ToolCallPart,
     ToolResultPart,
 )
-from manent.model.records import Pending, SealedEvent
 from manent.model.workspaces import Workspace
 from manent.opening import make_scratch
 from manent.storage.installation import Installation

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from blake3 import blake3
 
-from manent.model.records import Header
+from manent.model.log import Header
 
 ENCODING = 1
 """The version of this page: BLAKE3-256 and the encoding above. Each event records its own."""

@@ -22,7 +22,7 @@ from manent.codec.chain import ENCODING, SALT_BYTES
 from manent.codec.leaves import LEAVES_MAX, SKELETON
 from manent.codec.sealing import digest_of
 from manent.errors import EncodingError, FormatError
-from manent.model.records import Header, Leaf, LogEntry, SealedEvent
+from manent.model.log import Header, Leaf, LogEntry, SealedEvent
 
 VERSION = 1
 """The version of an export."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from blake3 import blake3
 
 from manent.codec.chain import pack_int
-from manent.model.records import Tip
+from manent.model.log import Tip
 
 
 class RootHasher:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from manent.codec import chain
 from manent.codec.leaves import LEAVES_MAX, event_to_leaves, leaves_to_event
 from manent.errors import InputError
-from manent.model.records import Header, Leaf, LogEntry, Pending, SealedEvent, StoredEvent
+from manent.model.log import Header, Leaf, LogEntry, Pending, SealedEvent, StoredEvent
 
 NewSalts = Callable[[int], bytes]
 """Gives that many random bytes; tests give it a seed."""

@@ -14,8 +14,10 @@ from manent.history.recording import record
 from manent.history.runtime import Runtime, Target
 from manent.model.events import Event, MessageAdded, TurnAppended
 from manent.model.ids import Stamp, check_message_id, check_name
+from manent.model.log import Pending, StoredEvent
 from manent.model.parts import AnyPart, Part, check_json
-from manent.model.records import ConversationRow, Message, MessageState, Pending, StoredEvent, StoredMessage
+from manent.model.records import Message, StoredMessage
+from manent.model.rows import ConversationRow, MessageState
 from manent.storage.port import Reader
 
 _FREE_FIELDS = ("arguments", "content", "details", "data")

@@ -12,9 +12,11 @@ from manent.errors import EncodingError
 from manent.history.runtime import Target
 from manent.model.events import Event, MessageAdded, TurnAppended, TurnState
 from manent.model.ids import Stamp, answer_id, question_id
+from manent.model.log import StoredEvent
 from manent.model.paging import place_to_cursor
 from manent.model.parts import AnyPart, TextPart, plain_text, visible_text
-from manent.model.records import MessageEntry, StoredEvent, StoredMessage, Turn, TurnRow
+from manent.model.records import StoredMessage, Turn
+from manent.model.rows import MessageEntry, TurnRow
 from manent.storage.port import Reader
 
 _STATES = {state.value: state for state in TurnState}

@@ -9,7 +9,8 @@ from manent.codec.sealing import hash_of
 from manent.history.recording import open_leniently
 from manent.model.events import KINDS, ContentRedacted
 from manent.model.ids import Stamp
-from manent.model.records import FindingKind, LogEntry, StoredEvent, Tip
+from manent.model.log import LogEntry, StoredEvent, Tip
+from manent.model.records import FindingKind
 from manent.storage.port import Reader
 
 

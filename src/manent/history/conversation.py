@@ -13,7 +13,8 @@ from manent.model.events import TurnAppended
 from manent.model.ids import Address
 from manent.model.paging import Page
 from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
-from manent.model.records import ConversationRow, Message, StoredMessage, Turn
+from manent.model.records import Message, StoredMessage, Turn
+from manent.model.rows import ConversationRow
 
 
 class Conversation:

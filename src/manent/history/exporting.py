@@ -28,7 +28,7 @@ from manent.codec.ndjson import (
 )
 from manent.history.recording import stream
 from manent.history.verifying import read_uids
-from manent.model.records import StreamInfo
+from manent.model.log import StreamInfo
 from manent.storage.port import Backend, Reader
 
 BLOB_PIECE_BYTES = 192 * 1024

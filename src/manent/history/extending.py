@@ -8,7 +8,7 @@ from manent.codec.sealing import hash_of
 from manent.errors import AlreadyExistsError, MergeNeededError
 from manent.history.recording import adopt
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.records import SealedEvent, StreamInfo, Tip
+from manent.model.log import SealedEvent, StreamInfo, Tip
 from manent.storage.port import Transaction
 
 BATCH = 256

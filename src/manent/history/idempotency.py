@@ -11,7 +11,7 @@ from manent.errors import IdempotencyError
 from manent.history.runtime import Target
 from manent.model.events import Attributed, MessageAdded, TurnAppended
 from manent.model.ids import Address, Stamp, message_address, turn_address
-from manent.model.records import StoredEvent
+from manent.model.log import StoredEvent
 from manent.projection.activity import key_digest
 from manent.storage.port import Reader
 

@@ -25,7 +25,8 @@ from manent.model.events import (
 )
 from manent.model.ids import Stamp
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
-from manent.model.records import MessageRow, Pending, StreamInfo
+from manent.model.log import Pending, StreamInfo
+from manent.model.rows import MessageRow
 from manent.storage.port import Reader, Transaction
 
 BATCH = 500

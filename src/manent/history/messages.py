@@ -9,7 +9,8 @@ from manent.history.assembly import to_message
 from manent.history.runtime import Target
 from manent.model.ids import Stamp
 from manent.model.paging import Page, check_limit, cursor_to_place
-from manent.model.records import ConversationRow, MessageEntry, MessageState, Place, StoredMessage
+from manent.model.records import StoredMessage
+from manent.model.rows import ConversationRow, MessageEntry, MessageState, Place
 from manent.storage.port import Reader, Span
 
 Branch = Literal["active", "all"]

@@ -9,16 +9,8 @@ from manent.codec.sealing import open_event
 from manent.errors import EncodingError
 from manent.model.events import ContentRedacted, UnknownEvent
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.records import (
-    ConversationRow,
-    LogEntry,
-    MessageRow,
-    Pending,
-    Place,
-    SealedEvent,
-    StoredEvent,
-    TurnRow,
-)
+from manent.model.log import LogEntry, Pending, SealedEvent, StoredEvent
+from manent.model.rows import ConversationRow, MessageRow, Place, TurnRow
 from manent.projection.registry import project
 from manent.storage.port import Reader, Transaction
 

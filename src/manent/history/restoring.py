@@ -29,7 +29,7 @@ from manent.codec.ndjson import (
 from manent.errors import FormatError
 from manent.history.extending import StreamImport
 from manent.history.spooling import BlobSpool
-from manent.model.records import WorkspaceInfo
+from manent.model.log import WorkspaceInfo
 from manent.storage.port import Backend, Transaction
 
 ChooseWorkspace = Callable[[Transaction], str]

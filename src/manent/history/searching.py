@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from manent.history.assembly import entry_visible_text
 from manent.model.ids import Address, message_address, turn_address
-from manent.model.records import ConversationEntry, Hit, MessageEntry, MessageState, Place
+from manent.model.records import Hit
+from manent.model.rows import ConversationEntry, MessageEntry, MessageState, Place
 from manent.search.matching import match
 from manent.search.query import Query, parse_query
 from manent.search.snippet import cut_snippet

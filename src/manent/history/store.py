@@ -25,15 +25,10 @@ from manent.history.workspaces import ensure_workspace, find_fence, is_there
 from manent.model.events import ConversationCreated
 from manent.model.ids import Position, check_name
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
+from manent.model.log import StreamInfo
 from manent.model.paging import Page, check_limit
-from manent.model.records import (
-    ConversationEntry,
-    ConversationSummary,
-    Hit,
-    Receipt,
-    Report,
-    StreamInfo,
-)
+from manent.model.records import ConversationSummary, Hit, Receipt, Report
+from manent.model.rows import ConversationEntry
 from manent.storage.port import Listing, Reader, Transaction
 
 LIST_LIMIT = 50

@@ -10,7 +10,8 @@ from manent.history.messages import Window, leads, read_window
 from manent.history.runtime import Target
 from manent.model.ids import Address, Stamp, parse_address, turn_address
 from manent.model.paging import Page, place_to_cursor
-from manent.model.records import ConversationRow, MessageEntry, MessageState, Place, Turn, TurnRow
+from manent.model.records import Turn
+from manent.model.rows import ConversationRow, MessageEntry, MessageState, Place, TurnRow
 from manent.storage.port import Reader, Span
 
 _LAST_WRITER = "ff" * 16

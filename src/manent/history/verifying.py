@@ -17,18 +17,9 @@ from manent.history.checking import StreamCheck
 from manent.history.recording import fold, open_leniently, stream
 from manent.history.runtime import Scratch
 from manent.model.events import ConversationDeleted
-from manent.model.records import (
-    ConversationRow,
-    Finding,
-    FindingKind,
-    KeyRow,
-    MessageRow,
-    Receipt,
-    Report,
-    StreamInfo,
-    TurnRow,
-    WorkspaceInfo,
-)
+from manent.model.log import StreamInfo, WorkspaceInfo
+from manent.model.records import Finding, FindingKind, Receipt, Report
+from manent.model.rows import ConversationRow, KeyRow, MessageRow, TurnRow
 from manent.storage.port import Reader, ReadModelRow
 
 UID_PAGE = 200

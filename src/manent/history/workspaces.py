@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from manent.errors import WorkspaceRequiredError
 from manent.history.runtime import Runtime
-from manent.model.records import WorkspaceInfo
+from manent.model.log import WorkspaceInfo
 from manent.storage.port import Reader, Transaction
 
 

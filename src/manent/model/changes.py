@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from manent.model.ids import Stamp
-from manent.model.records import Content, MessageRow, TurnRow
+from manent.model.rows import Content, MessageRow, TurnRow
 
 
 class ConversationTouched(NamedTuple):

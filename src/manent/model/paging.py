@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar, overload
 
 from manent.errors import InputError
-from manent.model.records import Place
+from manent.model.rows import Place
 
 T = TypeVar("T", covariant=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from manent.codec.chain import hash_fields
 from manent.model.changes import Change, ConversationTouched, KeyClaimed
 from manent.model.events import CONTENT_KINDS, Attributed
-from manent.model.records import StoredEvent
+from manent.model.log import StoredEvent
 from manent.projection.view import View
 
 

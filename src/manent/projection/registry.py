@@ -5,7 +5,7 @@ from __future__ import annotations
 from manent.model.changes import Change
 from manent.model.events import MessageAdded, TurnStarted, UnknownEvent
 from manent.model.ids import made_place
-from manent.model.records import StoredEvent
+from manent.model.log import StoredEvent
 from manent.projection.activity import project_activity, project_key
 from manent.projection.transcript import project_messages
 from manent.projection.tree import project_head

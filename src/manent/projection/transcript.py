@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from manent.model.changes import Change, MessageContentSet, MessagePut, MessageStateSet
 from manent.model.events import MessageAdded, MessageEdited, MessageRemoved, TurnAppended
 from manent.model.ids import Stamp, answer_id, question_id
-from manent.model.records import Content, Leaf, MessageRow, MessageState, Place, StoredEvent
+from manent.model.log import Leaf, StoredEvent
+from manent.model.rows import Content, MessageRow, MessageState, Place
 from manent.projection.view import View
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from manent.model.changes import Change, HeadSet
 from manent.model.events import HeadMoved, MessageAdded, MessageRemoved, TurnAppended
 from manent.model.ids import BEFORE_ALL, answer_id
-from manent.model.records import ConversationRow, MessageState, StoredEvent
+from manent.model.log import StoredEvent
+from manent.model.rows import ConversationRow, MessageState
 from manent.projection.transcript import parent_is_gone, subtree
 from manent.projection.view import View
 

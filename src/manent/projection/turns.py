@@ -8,7 +8,8 @@ from manent.codec.leaves import SKELETON
 from manent.model.changes import Change, TurnPut, TurnStateSet
 from manent.model.events import MessageAdded, TurnAppended, TurnEnded, TurnStarted, TurnState
 from manent.model.ids import made_place, turn_id_of
-from manent.model.records import StoredEvent, TurnRow
+from manent.model.log import StoredEvent
+from manent.model.rows import TurnRow
 from manent.projection.transcript import turn_of
 from manent.projection.view import View
 

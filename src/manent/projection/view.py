@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from manent.model.ids import Stamp
-from manent.model.records import ConversationRow, MessageRow, Place, TurnRow
+from manent.model.rows import ConversationRow, MessageRow, Place, TurnRow
 
 
 class View(Protocol):

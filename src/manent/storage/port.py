@@ -14,22 +14,24 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from manent.model.changes import Change
 from manent.model.ids import Position, Stamp
-from manent.model.records import (
-    ConversationEntry,
-    ConversationRow,
-    KeyRow,
+from manent.model.log import (
     LogEntry,
-    MessageEntry,
-    MessageRow,
     Pending,
-    Place,
     Register,
     SealedEvent,
     StoreInfo,
     StreamInfo,
     Tip,
-    TurnRow,
     WorkspaceInfo,
+)
+from manent.model.rows import (
+    ConversationEntry,
+    ConversationRow,
+    KeyRow,
+    MessageEntry,
+    MessageRow,
+    Place,
+    TurnRow,
 )
 from manent.projection.view import View
 

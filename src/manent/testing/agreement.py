@@ -19,7 +19,7 @@ from manent.errors import ManentError
 from manent.history import recording
 from manent.model.events import Event
 from manent.model.ids import Stamp
-from manent.model.records import Pending, StreamInfo, WorkspaceInfo
+from manent.model.log import Pending, StreamInfo, WorkspaceInfo
 from manent.storage.memory.backend import MemoryBackend
 from manent.storage.port import Backend, Transaction
 from manent.testing.builders import sealed

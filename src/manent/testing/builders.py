@@ -20,8 +20,8 @@ from manent.model.events import (
     TurnState,
 )
 from manent.model.ids import new_uid
+from manent.model.log import Pending, SealedEvent
 from manent.model.parts import AnyPart, TextPart
-from manent.model.records import Pending, SealedEvent
 from manent.testing.clocks import NOON_NS
 
 

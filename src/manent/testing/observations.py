@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 from manent.codec.chain import genesis
 from manent.codec.sealing import hash_of
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.records import LogEntry, MessageEntry, Place, Tip, TurnRow
+from manent.model.log import LogEntry, Tip
+from manent.model.rows import MessageEntry, Place, TurnRow
 from manent.projection.activity import key_digest
 from manent.storage.port import Listing, Reader, Span
 from manent.testing.snapshots import take_snapshot

@@ -6,17 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from manent.model.ids import BEFORE_ALL
-from manent.model.records import (
-    ConversationEntry,
-    LogEntry,
-    MessageEntry,
-    MessageRow,
-    Register,
-    StreamInfo,
-    Tip,
-    TurnRow,
-    WorkspaceInfo,
-)
+from manent.model.log import LogEntry, Register, StreamInfo, Tip, WorkspaceInfo
+from manent.model.rows import ConversationEntry, MessageEntry, MessageRow, TurnRow
 from manent.storage.port import Listing, Reader, ReadModelRow, Span
 
 _ALL = 1_000_000

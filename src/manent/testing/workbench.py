@@ -10,18 +10,8 @@ from manent.history.assembly import entry_text
 from manent.model.changes import Change
 from manent.model.events import Event
 from manent.model.ids import BEFORE_ALL, Stamp, new_uid
-from manent.model.records import (
-    ConversationEntry,
-    ConversationRow,
-    LogEntry,
-    MessageEntry,
-    MessageRow,
-    SealedEvent,
-    StoredEvent,
-    StreamInfo,
-    TurnRow,
-    WorkspaceInfo,
-)
+from manent.model.log import LogEntry, SealedEvent, StoredEvent, StreamInfo, WorkspaceInfo
+from manent.model.rows import ConversationEntry, ConversationRow, MessageEntry, MessageRow, TurnRow
 from manent.storage.port import Backend, Listing, Reader, ReadModelRow, Span, Transaction
 from manent.testing.builders import pending
 from manent.testing.clocks import NOON_NS

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from manent.codec import chain
 from manent.codec.sealing import digest_of, hash_of, seal
 from manent.model.events import MessageAdded, TurnAppended
+from manent.model.log import Header, Leaf, Pending, SealedEvent
 from manent.model.parts import TextPart, ToolCallPart
-from manent.model.records import Header, Leaf, Pending, SealedEvent
 from manent.testing.builders import a_conversation, pending, sealed
 
 UID = "00112233445566778899aabbccddeeff"

@@ -16,7 +16,8 @@ from manent.history.restoring import Restored, restore
 from manent.history.runtime import Scratch
 from manent.history.verifying import Verifier
 from manent.model.events import KINDS, ContentRedacted, ConversationDeleted, Event
-from manent.model.records import Finding, StoredEvent
+from manent.model.log import StoredEvent
+from manent.model.records import Finding
 from manent.opening import make_scratch
 from manent.storage.installation import Installation
 from manent.storage.memory.backend import MemoryBackend

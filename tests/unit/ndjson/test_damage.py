@@ -12,8 +12,8 @@ from blake3 import blake3
 
 from manent.errors import FormatError, MergeNeededError
 from manent.history.restoring import restore
+from manent.model.log import StreamInfo, WorkspaceInfo
 from manent.model.parts import TextPart, ToolCallPart
-from manent.model.records import StreamInfo, WorkspaceInfo
 from manent.storage.port import Backend
 from manent.testing.builders import a_turn, answered, began, said
 from manent.testing.workbench import Workbench

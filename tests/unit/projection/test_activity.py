@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from manent.model.events import CONTENT_KINDS, KINDS, UnknownEvent
-from manent.model.records import Header, StoredEvent
+from manent.model.log import Header, StoredEvent
 from manent.projection.activity import key_digest
 from manent.projection.registry import project
 from manent.storage.memory.reader import MemoryReader

@@ -9,16 +9,8 @@ from hypothesis import strategies as st
 
 from manent.codec.sealing import hash_of
 from manent.model.events import Event
-from manent.model.records import (
-    MessageEntry,
-    MessageRow,
-    MessageState,
-    Place,
-    SealedEvent,
-    StreamInfo,
-    TurnRow,
-    WorkspaceInfo,
-)
+from manent.model.log import SealedEvent, StreamInfo, WorkspaceInfo
+from manent.model.rows import MessageEntry, MessageRow, MessageState, Place, TurnRow
 from manent.storage.memory.backend import MemoryBackend
 from manent.storage.port import ReadModelRow
 from manent.testing.builders import sealed

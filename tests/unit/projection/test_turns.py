@@ -6,7 +6,7 @@ import pytest
 
 from manent.model.events import TurnState
 from manent.model.parts import ToolCallPart
-from manent.model.records import TurnRow
+from manent.model.rows import TurnRow
 from manent.storage.port import Span
 from manent.testing.builders import a_turn, answered, ended, said, started
 from manent.testing.workbench import Workbench

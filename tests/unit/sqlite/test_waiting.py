@@ -73,10 +73,10 @@ def test_of_eight_writers_flat_out_the_least_served_gets_half_of_the_most_served
     while len(rounds) < ROUNDS_MAX and not any(each.share >= FAIR_SHARE_MIN for each in rounds):
         rounds.append(flat_out_round(tmp_path / f"{len(rounds)}.db"))
 
-    print(rounds)
-    if min(each.others_cpus for each in rounds) > OTHERS_CPUS_MAX:
+    fair = any(each.share >= FAIR_SHARE_MIN for each in rounds)
+    if not fair and min(each.others_cpus for each in rounds) > OTHERS_CPUS_MAX:
         pytest.skip(f"the machine was busy with other work: {rounds}")
-    assert max(each.share for each in rounds) >= FAIR_SHARE_MIN, rounds
+    assert fair, rounds
 
 
 def test_sixty_four_tasks_open_a_store_that_is_not_there_at_the_same_moment(path: Path) -> None:  # D-6

@@ -12,7 +12,7 @@ import pytest
 from manent import opening
 from manent.history.recording import record
 from manent.model.ids import new_uid
-from manent.model.records import StreamInfo
+from manent.model.log import StreamInfo
 from manent.opening import make_scratch, open_backend
 from manent.storage.memory.backend import MemoryBackend
 from manent.testing.builders import began, pending, said

@@ -10,7 +10,8 @@ import pytest
 import manent
 from manent.codec.sealing import hash_of
 from manent.errors import InputError
-from manent.model.records import FindingKind, Receipt, SealedEvent
+from manent.model.log import SealedEvent
+from manent.model.records import FindingKind, Receipt
 from tests.unit.verify.victim import A, Victim, make_victim, reread
 
 ENDED = 7

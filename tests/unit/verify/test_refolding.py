@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from manent.history.runtime import Scratch
 from manent.history.verifying import Verifier
 from manent.model.events import Event, TurnState
-from manent.model.records import ConversationRow, MessageEntry, SealedEvent, StreamInfo, TurnRow
+from manent.model.log import SealedEvent, StreamInfo
+from manent.model.rows import ConversationRow, MessageEntry, TurnRow
 from manent.opening import make_scratch
 from manent.storage.installation import Installation
 from manent.storage.memory.backend import MemoryBackend

@@ -11,7 +11,8 @@ from manent.codec.sealing import hash_of
 from manent.history.runtime import Scratch
 from manent.history.verifying import Verifier
 from manent.model.events import MessageAdded
-from manent.model.records import FindingKind, Leaf, Report, SealedEvent
+from manent.model.log import Leaf, SealedEvent
+from manent.model.records import FindingKind, Report
 from manent.opening import make_scratch, open_backend
 from manent.testing.builders import began, said, sealed
 from manent.testing.workbench import Workbench

@@ -10,8 +10,9 @@ import apsw
 import manent
 from manent.codec.sealing import digest_of
 from manent.model.events import Event
+from manent.model.log import LogEntry
 from manent.model.parts import TextPart, ToolCallPart, Usage
-from manent.model.records import LogEntry, Receipt, Report
+from manent.model.records import Receipt, Report
 from manent.opening import open_backend
 from manent.storage.sql import load_script
 from manent.testing.builders import a_turn, answered, began, edited, ended, removed, said, started

@@ -16,7 +16,7 @@ from manent.model.changes import (
     TurnStateSet,
 )
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.records import ConversationRow
+from manent.model.rows import ConversationRow
 from manent.storage.memory.state import Stream
 
 

@@ -8,20 +8,15 @@ from typing import TypeVar
 from manent.codec.canonical import escape_name, loads
 from manent.model.events import CONTENT_KINDS
 from manent.model.ids import BEFORE_ALL, Stamp, turn_id_of
-from manent.model.records import (
+from manent.model.log import LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
+from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
     KeyRow,
-    LogEntry,
     MessageEntry,
     MessageRow,
     Place,
-    Register,
-    StoreInfo,
-    StreamInfo,
-    Tip,
     TurnRow,
-    WorkspaceInfo,
 )
 from manent.storage.memory.state import State, Stream
 from manent.storage.port import Listing, ReadModelRow, Span

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from manent.model.ids import Stamp
-from manent.model.records import ConversationRow, LogEntry, MessageRow, StreamInfo, Tip, TurnRow
+from manent.model.log import LogEntry, StreamInfo, Tip
+from manent.model.rows import ConversationRow, MessageRow, TurnRow
 
 S = TypeVar("S", "Stream", "State")
 

@@ -11,20 +11,15 @@ import apsw
 from manent.codec.canonical import dumps, escape_name, unescape_name
 from manent.model.events import CONTENT_KINDS
 from manent.model.ids import ID_BYTES_MAX, Stamp, made_place
-from manent.model.records import (
+from manent.model.log import LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
+from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
     KeyRow,
-    LogEntry,
     MessageEntry,
     MessageRow,
     Place,
-    Register,
-    StoreInfo,
-    StreamInfo,
-    Tip,
     TurnRow,
-    WorkspaceInfo,
 )
 from manent.storage.port import Listing, ReadModelRow, Span
 from manent.storage.sql import load_queries

@@ -10,19 +10,8 @@ from typing import Any
 
 from manent.codec.canonical import loads, unescape_name
 from manent.model.ids import Stamp, turn_id_of
-from manent.model.records import (
-    Content,
-    ConversationRow,
-    Header,
-    Leaf,
-    LogEntry,
-    MessageEntry,
-    MessageRow,
-    MessageState,
-    Register,
-    StreamInfo,
-    TurnRow,
-)
+from manent.model.log import Header, Leaf, LogEntry, Register, StreamInfo
+from manent.model.rows import Content, ConversationRow, MessageEntry, MessageRow, MessageState, TurnRow
 
 Row = Sequence[Any]
 

@@ -7,7 +7,7 @@ import pytest
 from manent.codec.sealing import hash_of
 from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.ids import new_uid
-from manent.model.records import Leaf
+from manent.model.log import Leaf
 from manent.testing.builders import a_conversation, said, sealed
 from manent.testing.conformance.contract import Contract
 from manent.testing.snapshots import take_snapshot

@@ -9,8 +9,8 @@ from manent.codec.leaves import event_to_leaves
 from manent.codec.sealing import hash_of, open_event
 from manent.errors import NotFoundError
 from manent.model.ids import BEFORE_ALL, Stamp, new_uid
+from manent.model.log import Header, Tip
 from manent.model.parts import ReasoningPart, TextPart, ToolCallPart
-from manent.model.records import Header, Tip
 from manent.testing.builders import a_conversation, a_turn, answered, pending, said, sealed
 from manent.testing.clocks import NOON_NS
 from manent.testing.conformance.contract import Contract

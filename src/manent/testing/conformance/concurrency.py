@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from manent.codec.sealing import hash_of
-from manent.model.records import LogEntry
+from manent.model.log import LogEntry
 from manent.testing.builders import said
 from manent.testing.conformance.contract import Contract, require
 from manent.testing.workbench import ALL, Workbench

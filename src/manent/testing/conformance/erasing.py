@@ -7,7 +7,7 @@ import pytest
 from manent.codec.sealing import digest_of, hash_of
 from manent.errors import NotFoundError
 from manent.model.ids import Stamp, new_uid
-from manent.model.records import Leaf, LogEntry
+from manent.model.log import Leaf, LogEntry
 from manent.testing.builders import a_turn, answered, edited, said
 from manent.testing.conformance.contract import Contract
 from manent.testing.workbench import Workbench

@@ -6,7 +6,7 @@ import pytest
 
 from manent.errors import NotFoundError
 from manent.model.ids import new_uid
-from manent.model.records import StreamInfo
+from manent.model.log import StreamInfo
 from manent.testing.builders import a_turn, began
 from manent.testing.conformance.contract import Contract
 from manent.testing.workbench import ALL, Workbench

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from manent.model.events import SummaryRecorded
-from manent.model.records import ConversationEntry, Register
+from manent.model.log import Register
+from manent.model.rows import ConversationEntry
 from manent.testing.builders import a_turn, began, said, sealed
 from manent.testing.conformance.contract import Contract
 from manent.testing.observations import all_pages

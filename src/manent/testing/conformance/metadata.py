@@ -9,7 +9,7 @@ from hypothesis import given
 
 from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.ids import Stamp, new_uid
-from manent.model.records import Register
+from manent.model.log import Register
 from manent.testing.builders import a_turn, said
 from manent.testing.conformance.contract import Contract
 from manent.testing.conformance.sampling import sampled

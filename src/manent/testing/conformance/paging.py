@@ -8,7 +8,8 @@ from typing import TypeVar
 import pytest
 
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.records import LogEntry, MessageEntry, Place, TurnRow
+from manent.model.log import LogEntry
+from manent.model.rows import MessageEntry, Place, TurnRow
 from manent.storage.port import Listing, Reader, Span
 from manent.testing.builders import a_turn, said, sealed
 from manent.testing.conformance.contract import Contract

@@ -14,7 +14,7 @@ from manent.model.changes import (
 )
 from manent.model.events import TurnState
 from manent.model.ids import BEFORE_ALL, Stamp, new_uid
-from manent.model.records import (
+from manent.model.rows import (
     Content,
     ConversationRow,
     KeyRow,

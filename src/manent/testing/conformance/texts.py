@@ -6,7 +6,7 @@ from hypothesis import given
 
 from manent.codec.canonical import dumps
 from manent.model.ids import new_uid
-from manent.model.records import StreamInfo, WorkspaceInfo
+from manent.model.log import StreamInfo, WorkspaceInfo
 from manent.testing.builders import a_turn, answered, said
 from manent.testing.conformance.contract import Contract
 from manent.testing.conformance.sampling import sampled

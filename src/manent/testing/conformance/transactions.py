@@ -9,7 +9,7 @@ import pytest
 from manent.errors import StorageFullError, StoreClosedError
 from manent.history import recording
 from manent.model.ids import BEFORE_ALL, new_uid
-from manent.model.records import StreamInfo, WorkspaceInfo
+from manent.model.log import StreamInfo, WorkspaceInfo
 from manent.storage.port import Backend, Transaction
 from manent.storage.wrappers import FaultPlan, faulty
 from manent.testing.builders import a_conversation, a_turn, pending, said, sealed

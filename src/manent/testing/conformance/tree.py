@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from manent.model.events import TurnState
 from manent.model.ids import BEFORE_ALL
-from manent.model.records import Place
+from manent.model.rows import Place
 from manent.testing.builders import (
     a_conversation,
     a_turn,
