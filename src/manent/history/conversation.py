@@ -152,7 +152,8 @@ class Conversation:
 
         Args:
             limit: at most this many, the newest ones unless `after` is given. None: all of them.
-            after, before: cursors that a page gave (`next`, `previous`), or a message's own; exclusive.
+            after, before: cursors that a page gave (`next`, `previous`), or a message's own; exclusive. An
+                empty `after` begins with the first message.
             branch: `active` reads from the root to the head, `all` every branch and what was removed.
 
         Returns:

@@ -117,8 +117,8 @@ class _Import:
             events += self._to_edit(item)
         for start in range(0, max(1, len(events)), BATCH):
             with self._runtime.backend.transaction() as tx:
-                uid = uid or self._begin(tx, conversation, key)
-                self._record(tx, uid, events[start : start + BATCH])
+                uid = uid or self._find_key(tx.read, [key]) or self._begin(tx, conversation, key)
+                self._record(tx, uid, _unknown(tx.read, uid, events[start : start + BATCH]))
                 if start + BATCH >= len(events):
                     self._finish(tx, uid, conversation, identified, key)
 
@@ -146,11 +146,14 @@ class _Import:
         else:
             keys = [f"{conversation.format}:{item.hash}" for item in reversed(identified)]
         with self._runtime.backend.reading() as reader:
-            fence = find_fence(self._runtime, reader)
-            for key in keys if fence is not None else ():
-                if found := reader.find_by_key(fence, key):
-                    return found[0].uid, keys[0]
-        return None, keys[0] if keys else f"{conversation.format}:empty"
+            return self._find_key(reader, keys), keys[0] if keys else f"{conversation.format}:empty"
+
+    def _find_key(self, reader: Reader, keys: Sequence[str]) -> str | None:
+        fence = find_fence(self._runtime, reader)
+        for key in keys if fence is not None else ():
+            if found := reader.find_by_key(fence, key):
+                return found[0].uid
+        return None
 
     def _compare(
         self, uid: str | None, identified: Sequence[Identified]
@@ -251,6 +254,15 @@ _COUNTS = (
     "changed_messages",
     "merged_records",
 )
+
+
+def _unknown(reader: Reader, uid: str, events: Sequence[Claimed]) -> list[Claimed]:
+    """The events without messages that another import of the same source has brought meanwhile."""
+    return [
+        (event, claim)
+        for event, claim in events
+        if not (isinstance(event, MessageAdded) and reader.find_message(uid, event.message_id))
+    ]
 
 
 def _head(conversation: ImportedConversation, identified: Sequence[Identified]) -> str | None:

@@ -40,7 +40,7 @@ class Window(NamedTuple):
         """
         return cls(
             None if limit is None else check_limit(limit),
-            None if after is None else cursor_to_place(after),
+            None if after is None else cursor_to_place(after) if after else BEGINNING,
             None if before is None else cursor_to_place(before),
             branch,
         )

@@ -217,3 +217,15 @@ def test_opening_and_reading_change_nothing(tmp_path: Path) -> None:  # O-4
         store.conversation(conv.id).messages()
 
     assert path.read_bytes() == before
+
+
+def test_an_empty_cursor_begins_with_the_first_message(store: manent.Store) -> None:  # L-6
+    conv = store.create()
+    conv.append_messages([manent.Message(role="user", parts=str(n)) for n in range(5)])
+
+    first = conv.messages(limit=2, after="")
+    second = conv.messages(limit=2, after=first.next)
+
+    assert [m.text for m in first] == ["0", "1"]
+    assert [m.text for m in second] == ["2", "3"]
+    assert [t.question for t in conv.turns(limit=1, after="")] == ["0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,25 @@ def test_a_dry_run_counts_and_writes_nothing(store: manent.Store, tmp_path: Path
 
     assert (report.new_conversations, report.added_messages) == (2, 2)
     assert len(store.list()) == 0
+
+
+def test_two_imports_of_one_source_at_once_bring_it_once(tmp_path: Path) -> None:  # I-2
+    path = tmp_path / "conversations.db"
+    messages = tuple(a_record(f"message {n}", id=f"m{n}") for n in range(600))
+    start = threading.Barrier(4)
+
+    def import_it() -> None:
+        with manent.open(path, workspace="demo", wait=60) as store:
+            start.wait()
+            store.import_items([a_session(*messages)], format="test")
+
+    threads = [threading.Thread(target=import_it) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with manent.open(path, workspace="demo") as store:
+        assert len(store.list()) == 1
+        assert len(store.conversation(store.list()[0].id).messages(branch="all")) == 600
+        assert store.verify().ok
