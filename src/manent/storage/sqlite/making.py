@@ -1,0 +1,107 @@
+"""Making a store where there is none, and refusing what is none; one that is there is not changed."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from pathlib import Path
+
+import apsw
+
+from manent.errors import DamagedStoreError, NotAStoreError, NotFoundError
+from manent.storage.installation import make_owner_only
+from manent.storage.sql import load_queries, load_script
+from manent.storage.sqlite import engine
+
+PACKAGE = "manent.storage.sqlite"
+SQL = load_queries(PACKAGE)
+_log = logging.getLogger("manent")
+_told: set[str] = set()
+
+
+def find_or_make_file(path: str, url: str, *, read_only: bool) -> None:
+    """
+    See that there is a file, of its owner's only, and that it is one.
+
+    Raises:
+        DamagedStoreError: it is empty or absent beside a log that is not.
+        NotAStoreError: a folder, or another thing that is no file.
+        NotFoundError: read-only, and there is none.
+        StorageFullError, ReadOnlyError, StoreError: the system refused to make it.
+    """
+    file = Path(path)
+    try:
+        # The log first: while others make a store, its file is filled before its log.
+        if engine.size_bytes(f"{path}-wal") and not engine.size_bytes(path):
+            raise DamagedStoreError(store=url, detail="empty or absent beside a log that is not")
+        if file.exists():
+            if not file.is_file():
+                raise NotAStoreError(store=url, detail="a folder or another thing that is no file")
+            return
+        if read_only:
+            raise NotFoundError("store", url, "Open it without read_only to create it.")
+        make_owner_only(file.parent)
+        engine.create_owner_only(file)
+    except OSError as error:
+        raise engine.translate_os_error(error, url) from error
+
+
+def choose_journal(connection: apsw.Connection, *, local: bool) -> tuple[str, str]:
+    """
+    Take WAL where the place can carry it, else a rollback journal.
+
+    Returns:
+        The journal mode, and why it is not WAL ("" when it is).
+    """
+    if connection.readonly("main"):
+        return str(connection.pragma("journal_mode")), ""
+    if engine.is_new(connection):
+        connection.pragma("page_size", engine.PAGE_SIZE)
+    granted = engine.let_readers_and_writer_overlap(connection) if local else "not a local file system"
+    if granted == "wal":
+        return granted, ""
+    engine.use_rollback_journal(connection)
+    return "delete", granted
+
+
+def notice_of(url: str, path: str, why: str) -> str:
+    """What to tell the user about a place without WAL; logged once for each store in a process."""
+    notice = (
+        f"{url} is in a place that cannot carry a write-ahead log ({why}); it uses a "
+        "rollback journal: safe, with one writer or several readers at a time."
+    )
+    if path not in _told:
+        _told.add(path)
+        _log.warning("%s", notice)
+    return notice
+
+
+def create_schema(connection: apsw.Connection, journal: str) -> None:
+    """Make the tables unless another process has; synced at any level: a store that is there stays there."""
+    engine.keep_commits(connection, "full", journal)
+    connection.execute(SQL["begin_write"])
+    try:
+        if connection.pragma("user_version") == 0:
+            for _ in connection.execute(load_script(PACKAGE, "schema.sql")):
+                pass
+            connection.execute(SQL["create_store"], _new_identities())
+            connection.pragma("application_id", engine.APPLICATION_ID)
+            connection.pragma("user_version", engine.FORMAT)
+        connection.execute(SQL["commit"])
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """Leave no transaction open."""
+    if connection.in_transaction:
+        connection.execute(SQL["rollback"])
+
+
+def _new_identities() -> dict[str, bytes]:
+    return {
+        "store_id": secrets.token_bytes(16),
+        "generation": secrets.token_bytes(16),
+        "source_key": secrets.token_bytes(32),
+    }
