@@ -47,7 +47,7 @@ def _block_to_parts(block: Any, origin: str) -> Iterator[AnyPart]:
         yield ReasoningPart(text=block["thinking"], signature=text_or_none(block.get("signature")))
     elif kind == "redacted_thinking" and isinstance(block.get("data"), str):
         yield ReasoningPart(signature=block["data"])
-    elif kind in _CALLS and isinstance(block.get("name"), str):
+    elif isinstance(kind, str) and kind in _CALLS and isinstance(block.get("name"), str):
         yield ToolCallPart(block["name"], block.get("input"), text_or_none(block.get("id")))
     elif isinstance(kind, str) and kind.endswith("tool_result"):
         yield _result(block)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +11,6 @@ from manent.errors import FormatError
 from manent.formats import claude_code, claude_code_lines, openai_messages, openai_parts
 from manent.formats.source import Source
 from manent.model.imported import ImportedConversation, Refusal
-
-FILES_LOOKED_AT = 200
-"""Files of a folder whose beginnings are read to know its format."""
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -47,7 +43,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         claude_code_lines.NAME,
         "a Claude Code session (.jsonl), the folder ~/.claude/projects, or a web session (.json)",
-        (".jsonl",),
+        (".jsonl", ".json"),
         claude_code.recognises,
         claude_code.read,
     ),
@@ -64,36 +60,67 @@ FORMATS: tuple[Format, ...] = (
 
 def detect(path: Path, *, formats: Sequence[Format] = FORMATS) -> Detected:
     """
-    Say what a file or folder is, and begin to read it.
+    Say what a file or folder is, and begin to read it; in a folder each file goes by its own content.
 
     Raises:
-        FormatError: as `find_format` does; later, while items are read, when the one file is gone.
+        FormatError: nothing fits, or the path cannot be read; the text lists what can be. Later, while items
+            are read, when the one file is gone.
     """
-    found = find_format(path, formats=formats)
     source = Source(path)
-    files = sum(isinstance(file, Source) for file in source.files(*found.suffixes))
-    return Detected(found.name, files, found.read(source))
+    if not path.is_dir():
+        found = find_format(path, formats=formats)
+        return Detected(found.name, 1, found.read(source))
+    names = [each.name for file in _files(source, formats) if (each := _recognise_if_readable(file, formats))]
+    if not names:
+        raise _unknown(source, formats)
+    return Detected(" + ".join(sorted(set(names))), len(names), _read_folder(source, formats))
 
 
 def find_format(path: Path, *, formats: Sequence[Format] = FORMATS) -> Format:
     """
-    Say which format a file, or a folder's files, are in; nothing else is read.
+    Say which format a file is in, or the first file of a folder that is in any; only beginnings are read.
 
     Raises:
         FormatError: none of them fits, or the path cannot be read; the text lists what can be.
     """
     source = Source(path)
-    if not path.is_dir():
+    if path.is_dir():
+        known = (_recognise_if_readable(file, formats) for file in _files(source, formats))
+        found = next((format for format in known if format is not None), None)
+    else:
         found = _recognise(source, formats)
-        if found is None:
-            raise _unknown(source, formats)
-        return found
-    suffixes = sorted({suffix for format in formats for suffix in format.suffixes})
-    files = (file for file in source.files(*suffixes) if isinstance(file, Source))
-    for file in islice(files, FILES_LOOKED_AT):
-        if (found := _recognise_if_readable(file, formats)) is not None:
-            return found
-    raise _unknown(source, formats)
+    if found is None:
+        raise _unknown(source, formats)
+    return found
+
+
+def _suffixes(formats: Sequence[Format]) -> list[str]:
+    return sorted({suffix for format in formats for suffix in format.suffixes})
+
+
+def _files(source: Source, formats: Sequence[Format]) -> Iterator[Source]:
+    return (file for file in source.files(*_suffixes(formats)) if isinstance(file, Source))
+
+
+def _read_folder(source: Source, formats: Sequence[Format]) -> Items:
+    """Every file below a folder; one that cannot be read, or is something else, costs that file."""
+    for file in source.files(*_suffixes(formats)):
+        if isinstance(file, Refusal):
+            yield file
+            continue
+        try:
+            yield from _read_one_of_many(file, formats)
+        except FormatError as error:
+            yield Refusal(place=error.place, reason=error.detail)
+
+
+def _read_one_of_many(file: Source, formats: Sequence[Format]) -> Items:
+    found = _recognise(file, formats)
+    if found is not None:
+        yield from found.read(file)
+    elif file.name.endswith(".jsonl") and file.head().strip():
+        # Other .json files stand in such folders by the hundred: settings, notes, states.
+        yield Refusal(place=file.name, reason="in no known format; left out")
 
 
 def _recognise(source: Source, formats: Sequence[Format]) -> Format | None:

@@ -178,8 +178,11 @@ _FINAL_OF_LETTER = {letter: final for final, letter in _FINAL_LETTERS.items()}
 
 _HALF_CONSONANT = "[\uffa1-\uffbe]"
 _HALF_VOWEL = "[\uffc2-\uffc7\uffca-\uffcf\uffd2-\uffd7\uffda-\uffdc]"
-_HALF_SYLLABLE = f"{_HALF_CONSONANT}{_HALF_VOWEL}(?:{_HALF_CONSONANT}(?!{_HALF_VOWEL}))?+"
-"""A consonant that no vowel follows closes the syllable, as when one types."""
+_HALF_SYLLABLE = f"{_HALF_CONSONANT}{_HALF_VOWEL}(?:{_HALF_CONSONANT}(?!{_HALF_VOWEL}))?"
+"""
+A consonant that no vowel follows closes the syllable, as when one types. Not possessive: early releases of
+Python 3.11 lose the look-ahead in a possessive group.
+"""
 
 
 class _Singles(dict[int, str]):
