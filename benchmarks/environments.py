@@ -28,7 +28,11 @@ OURS = (
 PEERS = (
     Peer("openai_agents_session", "openai-agents SQLiteSession", ("openai-agents",)),
     Peer("llm_log_store", "llm LogStore", ("llm",)),
-    Peer("langchain_sql_history", "langchain-community SQLChatMessageHistory", ("langchain-community",)),
+    Peer(
+        "langchain_sql_history",
+        "langchain-community SQLChatMessageHistory",
+        ("langchain-community", "sqlalchemy[asyncio]"),
+    ),
 )
 
 
@@ -50,5 +54,6 @@ def versions(peer: Peer) -> str:
     code = "import importlib.metadata as m, sys; print(' '.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
     if not peer.packages:
         return ""
-    command = [interpreter(peer), "-c", code, *peer.packages]
+    names = [package.partition("[")[0] for package in peer.packages]
+    command = [interpreter(peer), "-c", code, *names]
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()

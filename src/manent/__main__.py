@@ -1,5 +1,7 @@
 """`python -m manent` is the command `manent`."""
 
+import sys
+
 from manent.cli import main
 
-main()
+sys.exit(main())

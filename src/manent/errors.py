@@ -36,7 +36,17 @@ from collections.abc import Sequence
 
 
 class ManentError(Exception):
-    """The base of every exception that manent raises on purpose."""
+    """The base of every exception that manent raises on purpose. Travels between processes whole."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(cls: type[ManentError], args: tuple[object, ...], data: dict[str, object]) -> ManentError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(data)
+    return error
 
 
 class StoreError(ManentError):

@@ -51,6 +51,10 @@ def open(
     """
     if durability not in ("full", "process"):
         raise InputError(f"durability is 'full' or 'process', not {durability!r}.")
+    if not wait >= 0:
+        raise InputError(f"wait is a number of seconds from 0 on, not {wait!r}.")
+    if "\0" in os.fspath(url):
+        raise InputError("A path cannot hold a NUL character.")
     fence = Workspace.of(workspace) if isinstance(workspace, str) else workspace
     backend = open_backend(url, durability=durability, wait=wait, read_only=read_only)
     return Store(Runtime(backend, fence, Scratch(make_scratch)))

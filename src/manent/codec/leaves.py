@@ -18,7 +18,16 @@ import msgspec
 from manent.codec import canonical, upcasts
 from manent.errors import EncodingError, InputError
 from manent.model.events import KINDS, Event, UnknownEvent
-from manent.model.parts import AnyPart, Citation, OpaquePart, PhantomReach, TextPart, ToolEvent, Usage
+from manent.model.parts import (
+    AnyPart,
+    Citation,
+    OpaquePart,
+    PhantomReach,
+    TextPart,
+    ToolEvent,
+    Usage,
+    check_json,
+)
 
 SKELETON = "skeleton"
 """The name of every event's first leaf."""
@@ -103,8 +112,12 @@ def check_storable(event: Event) -> None:
     single, parts, empty = _LAYOUTS[type(event)]
     for name in single:
         value = getattr(event, name)
-        if value is not empty[name] and not (_TYPES[name] in _TEXTS and isinstance(value, str)):
+        if value is empty[name]:
+            continue
+        if _TYPES[name] not in _TEXTS:
             _check_field(name, value, _TYPES[name])
+        elif type(value) is not str:
+            raise InputError(f"{name} is text, not {type(value).__name__}.")
     for name in parts:
         for part in getattr(event, name):
             _check_field(name, part, AnyPart)
@@ -113,8 +126,10 @@ def check_storable(event: Event) -> None:
 
 def _check_field(name: str, value: object, of: Any) -> None:
     try:
-        msgspec.convert(msgspec.to_builtins(value), of)
-    except (msgspec.ValidationError, TypeError, OverflowError) as error:
+        plain = msgspec.to_builtins(value)
+        check_json(plain, name)
+        msgspec.convert(plain, of)
+    except (msgspec.ValidationError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"{name} holds a value of another type than it takes.") from error
 
 

@@ -22,6 +22,7 @@ from manent.codec.chain import ENCODING, SALT_BYTES
 from manent.codec.leaves import LEAVES_MAX, SKELETON
 from manent.codec.sealing import digest_of
 from manent.errors import EncodingError, FormatError
+from manent.model.ids import SEQ_MAX
 from manent.model.log import Header, Leaf, LogEntry, SealedEvent
 
 VERSION = 1
@@ -32,7 +33,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 _Int = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
-_Seq = Annotated[int, msgspec.Meta(ge=1, le=(1 << 63) - 1)]
+_Seq = Annotated[int, msgspec.Meta(ge=1, le=SEQ_MAX)]
 _Uid = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
 _Writer = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{16}\Z")]
 _Hash = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]

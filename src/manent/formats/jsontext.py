@@ -23,7 +23,9 @@ VALUES_MAX = 2_000_000
 """Values and containers of one record."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRINGS = re.compile(
+    rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL
+)  # a torn one too: never try its quotes again
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b"[]{},")
 _OPENING = frozenset(b"[{")
 _SURROGATE = re.compile("[\ud800-\udfff]")

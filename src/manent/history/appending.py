@@ -63,7 +63,9 @@ def append_messages(
 ) -> list[Stamp]:
     """Append messages, each under the one before, or find them under the key; return their stamps."""
     events = [_to_event(message, runtime) for message in messages]
-    events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key)
+    if idempotency_key is not None:
+        size = len(events)
+        events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key, batch_size=size)
     for event in events:
         check_storable(event)
     named = [message.id is not None for message in messages]

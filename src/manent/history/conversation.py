@@ -12,7 +12,7 @@ from manent.history.runtime import Runtime, Target
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
 from manent.model.paging import Page
-from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
+from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage, plain_str
 from manent.model.records import Message, StoredMessage, Turn
 from manent.model.rows import ConversationRow
 
@@ -78,8 +78,8 @@ class Conversation:
             StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
         """
         turn = TurnAppended(
-            question=question,
-            answer=answer,
+            question=plain_str(question),
+            answer=plain_str(answer),
             tool_events=tuple(tool_events),
             citations=tuple(citations),
             usage=usage,
@@ -129,6 +129,7 @@ class Conversation:
             ConflictError, IdempotencyError, InputError, StoreBusyError, StorageFullError, ReadOnlyError: as
                 `append_turn`.
         """
+        batch = list(batch)
         if not batch:
             return []
         stamps = appending.append_messages(

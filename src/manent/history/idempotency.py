@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from manent.codec.leaves import event_to_leaves
 from manent.codec.sealing import open_event
 from manent.errors import IdempotencyError
 from manent.history.runtime import Target
-from manent.model.events import Attributed, MessageAdded, TurnAppended
+from manent.model.events import Attributed, Event, MessageAdded, TurnAppended
 from manent.model.ids import Address, Stamp, message_address, turn_address
 from manent.model.log import StoredEvent
 from manent.projection.activity import key_digest
@@ -54,14 +55,14 @@ def _is_same(stored: StoredEvent, event: Attributed, named: bool) -> bool:
     return _content(stored.event, named) == _content(event, named)
 
 
-def _content(event: object, named: bool) -> object:
-    """An event without what the store chose: where it hangs, and its message id unless the caller's."""
+def _content(event: Event, named: bool) -> object:
+    """What an event writes, less what the store chose: its parent, and its message id unless the caller's."""
     match event:
         case TurnAppended():
-            return msgspec.structs.replace(event, parent_id=None)
+            return event_to_leaves(msgspec.structs.replace(event, parent_id=None))
         case MessageAdded():
             without = {} if named else {"message_id": ""}
-            return msgspec.structs.replace(event, parent_id=None, **without)
+            return event_to_leaves(msgspec.structs.replace(event, parent_id=None, **without))
         case _:
             return event
 

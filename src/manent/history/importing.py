@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from manent.errors import InputError
 from manent.history.assembly import entry_parts, is_erased
 from manent.history.identifying import Identified, identify
 from manent.history.masking import Masker
@@ -72,7 +73,10 @@ def import_items(
         else:
             conversations.append(item)
     for conversation in sorted(conversations, key=_last_claim_ns):
-        run.take(conversation)
+        try:
+            run.take(conversation)
+        except InputError as error:
+            run.refusals.append(Refusal(place=conversation.place, reason=str(error)))
         progress(run.counts["records"] + len(run.refusals))
     return run.report(format, files)
 
@@ -109,12 +113,25 @@ class _Import:
         self._masker.learn(message.parts for message in conversation.messages)
         uid, key = self._find(conversation, identified)
         fresh, changed = self._compare(uid, identified)
-        self._count(conversation, uid, len(fresh), len(changed))
-        if self._dry_run or (uid is not None and not fresh and not changed):
-            return
+        was_there = uid
+        if not self._dry_run and (uid is None or fresh or changed):
+            self._write(conversation, identified, uid, key, self._events(fresh, changed))
+        self._count(conversation, was_there, len(fresh), len(changed))
+
+    def _events(self, fresh: Sequence[Identified], changed: Sequence[Identified]) -> list[Claimed]:
         events: list[Claimed] = [(self._to_event(item), item.message.claim_ns) for item in fresh]
         for item in changed:
             events += self._to_edit(item)
+        return events
+
+    def _write(
+        self,
+        conversation: ImportedConversation,
+        identified: Sequence[Identified],
+        uid: str | None,
+        key: str,
+        events: Sequence[Claimed],
+    ) -> None:
         for start in range(0, max(1, len(events)), BATCH):
             with self._runtime.backend.transaction() as tx:
                 uid = uid or self._find_key(tx.read, [key]) or self._begin(tx, conversation, key)
@@ -181,7 +198,7 @@ class _Import:
         origin = {
             "format": conversation.format,
             "id": conversation.native_id,
-            "place": conversation.place,
+            "place": self._masker.mask_text(conversation.place),
             "imported_ns": self._runtime.clock(),
             "details": self._masker.mask_json(conversation.details),
         }
@@ -210,8 +227,12 @@ class _Import:
             hidden=message.hidden,
             parts=parts,
             usage=message.usage,
-            author=message.author,
-            source={"id": message.native_id, "hash": item.hash, "place": message.place},
+            author=None if message.author is None else self._masker.mask_text(message.author),
+            source={
+                "id": message.native_id,
+                "hash": item.hash,
+                "place": self._masker.mask_text(message.place),
+            },
             native=native.decode("utf-8", "surrogateescape"),
         )
 

@@ -99,6 +99,9 @@ class Store:
         """
         with self._runtime.backend.transaction() as tx:
             registers = {"title": title or None, "persona": persona, "project": project}
+            for name, value in registers.items():
+                if value is not None and type(value) is not str:
+                    raise InputError(f"{name} is text, not {type(value).__name__}.")
             target = self._begin(tx, key, {name: value for name, value in registers.items() if value})
         return Conversation(self._runtime, target)
 

@@ -8,7 +8,7 @@ from manent.errors import AmbiguousAddressError, NotFoundError
 from manent.history.assembly import to_turns
 from manent.history.messages import Window, leads, read_window
 from manent.history.runtime import Target
-from manent.model.ids import Address, Stamp, parse_address, turn_address
+from manent.model.ids import SEQ_MAX, Address, Stamp, parse_address, turn_address
 from manent.model.paging import Page, place_to_cursor
 from manent.model.records import Turn
 from manent.model.rows import ConversationRow, MessageEntry, MessageState, Place, TurnRow
@@ -90,6 +90,8 @@ def get_turn(reader: Reader, target: Target, seq: int | Address | str, writer: s
         NotFoundError, AmbiguousAddressError, AddressError.
     """
     seq, writer = _parse(target, seq, writer)
+    if not 0 <= seq <= SEQ_MAX:
+        raise NotFoundError("turn", str(turn_address(target.id, seq)))
     span = Span(Place(seq - 1, _LAST_WRITER, 0), Place(seq + 1, "", -1), limit=-1)
     rows = [row for row in reader.read_turns(target.uid, span) if row.writer.startswith(writer)]
     if not rows:

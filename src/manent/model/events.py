@@ -86,7 +86,8 @@ class MessageAdded(Attributed, frozen=True, kw_only=True, omit_defaults=True):
     A message stands in the tree under `parent_id`.
 
     A hidden message was injected by a program (instructions, reminders): kept, never shown as
-    somebody's words, and it begins no turn. `source` identifies the record it was imported from.
+    somebody's words, and it begins no turn. `source` identifies the record it was imported from. The
+    first message of a batch under an idempotency key says how many were appended with it.
     """
 
     KIND: ClassVar[str] = "message_added"
@@ -96,6 +97,7 @@ class MessageAdded(Attributed, frozen=True, kw_only=True, omit_defaults=True):
     turn_id: str | None = None
     thread_id: str | None = None
     hidden: bool = False
+    batch_size: int = 1
     parts: tuple[AnyPart, ...] = ()
     usage: Usage | None = None
     metadata: dict[str, Any] | None = None

@@ -12,6 +12,10 @@ ID_BYTES_MAX = 512
 """The longest id or key, in bytes of UTF-8."""
 
 
+SEQ_MAX = (1 << 62) - 1
+"""The greatest seq that anybody may bring; ours go on above it without end."""
+
+
 class Stamp(NamedTuple):
     """
     Who set a value, and when by the store's own clock; the greater one wins.
@@ -140,6 +144,6 @@ def parse_address(text: str) -> Address:
     if kind == "message":
         return message_address(conversation_id, ref)
     seq, _, writer = ref.partition("@")
-    if not (seq.isascii() and seq.isdigit()):
+    if not (seq.isascii() and seq.isdigit() and len(seq) < 20 and int(seq) <= SEQ_MAX):
         raise AddressError(text)
     return turn_address(conversation_id, int(seq), writer)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar, overload
 
 from manent.errors import InputError
+from manent.model.ids import SEQ_MAX
 from manent.model.rows import Place
 
 T = TypeVar("T", covariant=True)
@@ -56,7 +57,10 @@ def cursor_to_place(cursor: str) -> Place:
     """
     try:
         seq, writer, ordinal = cursor.split(".")
-        return Place(int(seq), writer, int(ordinal))
+        place = Place(int(seq), bytes.fromhex(writer).hex(), int(ordinal))
+        if max(place.seq, place.ordinal) > SEQ_MAX:
+            raise ValueError("beyond every place")
+        return place
     except ValueError as error:
         raise InputError(f"{cursor[:40]!r} is no cursor; pass one that a page gave.") from error
 
@@ -68,6 +72,6 @@ def check_limit(limit: int) -> int:
     Raises:
         InputError: it is below 1.
     """
-    if limit < 1:
-        raise InputError(f"limit must be at least 1, not {limit}.")
+    if not isinstance(limit, int) or not 1 <= limit < SEQ_MAX:
+        raise InputError(f"limit is a whole number from 1 on, not {limit!r}.")
     return limit

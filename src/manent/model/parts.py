@@ -9,6 +9,10 @@ import msgspec
 
 from manent.errors import InputError
 
+JSON_DEPTH_MAX = 200
+JSON_VALUES_MAX = 2_000_000
+"""What a free JSON value may hold: enough for any tool, and read again on any stack."""
+
 
 class Part(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
     """The base of all parts; `type` names the kind in stored JSON."""
@@ -125,6 +129,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     request_id: str | None = None
 
 
+def plain_str(text: str) -> str:
+    """A string as one of the plain type: markup classes are strings with manners of their own."""
+    return str.__str__(text) if isinstance(text, str) else text
+
+
 def plain_text(parts: tuple[AnyPart, ...]) -> str:
     """The words of a message: its text parts, one after the other, with a line between them."""
     if len(parts) == 1 and isinstance(parts[0], TextPart):
@@ -172,17 +181,22 @@ def check_json(value: object, where: str) -> None:
         where: the argument's name, for the error.
 
     Raises:
-        InputError: something else stands in `value`; the message names its type, never its content.
+        InputError: something else stands in `value`, or too much; names the type, never the content.
     """
-    pending: list[object] = [value]
+    pending: list[tuple[object, int]] = [(value, 0)]
+    seen = 0
     while pending:
-        item = pending.pop()
+        item, depth = pending.pop()
+        seen += 1
+        if depth > JSON_DEPTH_MAX or seen > JSON_VALUES_MAX:
+            bounds = f"{JSON_DEPTH_MAX} containers inside each other and {JSON_VALUES_MAX:,} values"
+            raise InputError(f"{where} is larger than {bounds}, or holds itself.")
         if isinstance(item, dict):
-            pending.extend(item.values())
+            pending.extend((child, depth + 1) for child in item.values())
             if not all(isinstance(key, str) for key in item):
                 raise InputError(f"{where} has a dictionary key that is not a string; JSON has only strings.")
         elif isinstance(item, list | tuple):
-            pending.extend(item)
+            pending.extend((child, depth + 1) for child in item)
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):
                 raise InputError(f"{where} holds a number that JSON cannot write (NaN or infinite).")

@@ -11,7 +11,7 @@ import apsw
 
 from manent.codec.sealing import NewSalts
 from manent.errors import DamagedStoreError, ReadOnlyError, StoreError
-from manent.storage.installation import Installation
+from manent.storage.installation import Installation, Place
 from manent.storage.port import Capabilities
 from manent.storage.sqlite import engine, making
 from manent.storage.sqlite.blobs import SqliteBlobs, SqliteDrafts
@@ -94,6 +94,7 @@ class SqliteBackend:
                     self._prepare(connection, local)
             finally:
                 connection.close(True)
+        self._place = Place.of(self.path)
 
     def _prepare(self, connection: apsw.Connection, local: bool) -> None:
         """Make the store unless it is there; change nothing of one that is."""
@@ -160,12 +161,26 @@ class SqliteBackend:
             raise ReadOnlyError(store=self.url, why="its folder cannot be written")
         deadline = self._patience.deadline()
         with self._pool.using() as use:
+            self._refuse_other_file()
             self._patience.wait_for(lambda: self._pool.turns.take(use), deadline)
             with self._lend() as connection:
                 self._patience.retry(lambda: connection.execute(SQL["begin_write"]), deadline)
                 yield connection
                 self._pool.refuse_if_inherited()
                 self._patience.retry(lambda: connection.execute(SQL["commit"]), deadline)
+
+    def _refuse_other_file(self) -> None:
+        """A file that was removed or replaced under an open store takes no writes: nobody would find them."""
+        try:
+            same = Place.of(self.path) == self._place
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise StoreError(
+                f"{self.url} was removed or replaced while it was open. Nothing was written. "
+                "Close this handle and open the store again.",
+                store=self.url,
+            )
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:

@@ -14,6 +14,9 @@ from manent.storage.sql import load_queries, load_script
 from manent.storage.sqlite import engine
 
 PACKAGE = "manent.storage.sqlite"
+HEADER_BYTES = 100
+"""What every SQLite file begins with."""
+
 SQL = load_queries(PACKAGE)
 _log = logging.getLogger("manent")
 _told: set[str] = set()
@@ -35,8 +38,7 @@ def find_or_make_file(path: str, url: str, *, read_only: bool) -> None:
         if engine.size_bytes(f"{path}-wal") and not engine.size_bytes(path):
             raise DamagedStoreError(store=url, detail="empty or absent beside a log that is not")
         if file.exists():
-            if not file.is_file():
-                raise NotAStoreError(store=url, detail="a folder or another thing that is no file")
+            _refuse_odd_file(file, url)
             return
         if read_only:
             raise NotFoundError("store", url, "Open it without read_only to create it.")
@@ -44,6 +46,17 @@ def find_or_make_file(path: str, url: str, *, read_only: bool) -> None:
         engine.create_owner_only(file)
     except OSError as error:
         raise engine.translate_os_error(error, url) from error
+
+
+def _refuse_odd_file(file: Path, url: str) -> None:
+    status = file.stat()
+    if not file.is_file():
+        raise NotAStoreError(store=url, detail="a folder or another thing that is no file")
+    if 0 < status.st_size < HEADER_BYTES:
+        raise NotAStoreError(store=url, detail="a file too short to be one")
+    if status.st_nlink > 1:
+        detail = "it has several names (hard links), and a log beside each would tear it; copy it instead"
+        raise NotAStoreError(store=url, detail=detail)
 
 
 def choose_journal(connection: apsw.Connection, *, local: bool) -> tuple[str, str]:
@@ -91,6 +104,9 @@ def create_schema(connection: apsw.Connection, journal: str) -> None:
     except BaseException:
         roll_back(connection)
         raise
+    if journal == "wal":
+        # So that the file says what it is: without its log it must never look like a new one (D-9).
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
 def roll_back(connection: apsw.Connection) -> None:
