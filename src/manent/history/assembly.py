@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,8 +15,8 @@ from manent.model.log import StoredEvent
 from manent.model.paging import place_to_cursor
 from manent.model.parts import AnyPart, TextPart, plain_text, visible_text
 from manent.model.records import StoredMessage, Turn
-from manent.model.rows import MessageEntry, TurnRow
-from manent.storage.port import Reader
+from manent.model.rows import MessageEntry, Place, TurnRow
+from manent.storage.port import Reader, Span
 
 _STATES = {state.value: state for state in TurnState}
 _PLAIN = frozenset(("content", "new_content", "question", "answer"))
@@ -108,10 +107,18 @@ def to_turns(
     groups: dict[tuple[int | None, str | None], list[MessageEntry]] = {}
     for entry in entries:
         groups.setdefault((entry.turn_seq, entry.turn_writer), []).append(entry)
-    seqs = Counter(row.seq for row in rows)
+    shared = _shared_seqs(reader, target.uid, rows)
     return [
-        _turn(reader, target, row, groups.get((row.seq, row.writer), []), seqs[row.seq] > 1) for row in rows
+        _turn(reader, target, row, groups.get((row.seq, row.writer), []), row.seq in shared) for row in rows
     ]
+
+
+def _shared_seqs(reader: Reader, uid: str, rows: Sequence[TurnRow]) -> set[int]:
+    """The seqs at which turns of two writers began; a conversation of one writer has none."""
+    if len(reader.read_tips(uid)) < 2:
+        return set()
+    spans = {row.seq: Span(Place(row.seq, "", -1), Place(row.seq + 1, "", -1), limit=2) for row in rows}
+    return {seq for seq, span in spans.items() if len(reader.read_turns(uid, span)) > 1}
 
 
 def to_fresh_turn(target: Target, stored: StoredEvent, turn: TurnAppended) -> Turn:

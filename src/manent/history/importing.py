@@ -72,6 +72,7 @@ def import_items(
             run.refusals.append(item)
         else:
             conversations.append(item)
+    run.cover(conversations)
     for conversation in sorted(conversations, key=_last_claim_ns):
         try:
             run.take(conversation)
@@ -93,6 +94,7 @@ class _Import:
         self._runtime = runtime
         self._dry_run = dry_run
         self._masker = Masker()
+        self._covered: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.refusals: list[Refusal] = []
         with runtime.backend.reading() as reader:
@@ -107,9 +109,19 @@ class _Import:
             **{name: self.counts[name] for name in _COUNTS},
         )
 
+    def cover(self, conversations: Sequence[ImportedConversation]) -> None:
+        """Know the beginnings of lists without ids: a log of requests holds each list many times over."""
+        for conversation in conversations:
+            if conversation.native_id is None:
+                hashes = [item.hash for item in identify(conversation, self._source_key)]
+                self._covered.update(hashes[:-1])
+
     def take(self, conversation: ImportedConversation) -> None:
-        """Import one conversation."""
+        """Import one conversation; a list that is the beginning of another one of the source is in that."""
         identified = identify(conversation, self._source_key)
+        if conversation.native_id is None and identified and identified[-1].hash in self._covered:
+            self._count(conversation, "", 0, 0)
+            return
         self._masker.learn(message.parts for message in conversation.messages)
         uid, key = self._find(conversation, identified)
         fresh, changed = self._compare(uid, identified)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import pickle
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from manent.errors import (
     IdempotencyError,
     InputError,
     NotFoundError,
+    StoreError,
     WorkspaceRequiredError,
 )
 
@@ -229,3 +232,109 @@ def test_an_empty_cursor_begins_with_the_first_message(store: manent.Store) -> N
     assert [m.text for m in first] == ["0", "1"]
     assert [m.text for m in second] == ["2", "3"]
     assert [t.question for t in conv.turns(limit=1, after="")] == ["0"]
+
+
+def test_after_that_is_past_refuses_messages_too(store: manent.Store) -> None:  # L-3
+    conv = store.create()
+    seen = conv.activity_seq
+    conv.append_turn("q", "a")
+
+    with pytest.raises(ConflictError):
+        conv.append_message(manent.Message(role="user", parts="late"), after=seen)
+
+    assert len(conv.messages()) == 2
+
+
+def test_search_and_keys_stop_at_the_fence(tmp_path: Path) -> None:  # N-1
+    path = tmp_path / "conversations.db"
+    with manent.open(path, workspace="t1") as one, manent.open(path, workspace="t2") as two:
+        one.conversation(key="k", create=True).append_turn("locker code 4711", "noted")
+        two.create()
+
+        assert list(two.search("4711")) == []
+        with pytest.raises(NotFoundError):
+            two.conversation(key="k")
+        assert two.conversation(key="k", create=True).uid != one.conversation(key="k").uid
+
+
+def test_words_stand_once_in_the_file(tmp_path: Path) -> None:  # P-3
+    path = tmp_path / "conversations.db"
+    marker = "a-marker-of-just-thirty-two-byte"
+    with manent.open(path, workspace="demo") as store:
+        conv = store.create()
+        conv.append_turn(f"find {marker} here", "yes")
+        for number in range(50):
+            conv.append_turn(f"q{number}", "a")
+
+    assert path.read_bytes().count(marker.encode()) == 1
+
+
+def test_a_batch_under_a_key_is_that_batch_and_no_part_of_it(store: manent.Store) -> None:  # L-7
+    conv = store.create()
+    one, two = manent.Message(role="user", parts="1"), manent.Message(role="user", parts="2")
+    conv.append_messages([one], idempotency_key="k")
+    conv.append_messages([two])
+    conv.append_messages([one, two], idempotency_key="both")
+
+    with pytest.raises(IdempotencyError):
+        conv.append_messages([one, two], idempotency_key="k")
+    with pytest.raises(IdempotencyError):
+        conv.append_messages([one], idempotency_key="both")
+
+
+def test_a_repeat_whose_arguments_are_equal_as_json_is_a_repeat(store: manent.Store) -> None:  # L-7
+    conv = store.create()
+    call = manent.Message(role="assistant", parts=[manent.parts.ToolCallPart("f", {"a": (1, 2)})])
+
+    assert conv.append_message(call, idempotency_key="k") == conv.append_message(call, idempotency_key="k")
+
+
+def test_a_turn_whose_seq_two_writers_share_has_a_full_address(tmp_path: Path) -> None:
+    with manent.open(tmp_path / "a.db", workspace="demo") as store:
+        conv = store.create()
+        conv.append_turn("before", "the copy")
+    shutil.copy(tmp_path / "a.db", tmp_path / "b.db")
+    with manent.open(tmp_path / "b.db", workspace="demo") as copy:
+        copy.conversation(conv.id).append_turn("theirs", "b")
+        lines = list(copy.export_lines())
+
+    with manent.open(tmp_path / "a.db", workspace=None) as store:
+        mine = store.conversation(conv.id).append_turn("mine", "a")
+        store.import_lines(lines)
+        shared = [t for t in store.conversation(conv.id).turns(branch="all") if t.seq == mine.seq]
+
+        assert {store.conversation(conv.id).get_turn(t.address).question for t in shared} == {
+            "mine",
+            "theirs",
+        }
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_gone_or_another_one_takes_no_writes(tmp_path: Path, replaced: bool) -> None:  # D-9
+    path = tmp_path / "conversations.db"
+    with manent.open(path, workspace="demo") as store:
+        conv = store.create()
+        path.unlink()
+        if replaced:
+            manent.open(tmp_path / "other.db", workspace="demo").close()
+            (tmp_path / "other.db").rename(path)
+
+        with pytest.raises(StoreError):
+            conv.append_turn("q", "a")
+
+
+def test_a_new_store_that_lost_its_log_is_no_new_store(tmp_path: Path) -> None:  # D-9
+    path = tmp_path / "conversations.db"
+    store = manent.open(path, workspace="demo")
+    identity = store.receipt().store_id
+    shutil.copy(path, tmp_path / "without-its-log.db")
+    store.close()
+
+    with manent.open(tmp_path / "without-its-log.db", workspace="demo") as found:
+        assert found.receipt().store_id == identity
+
+
+def test_errors_travel_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(ConflictError(conversation_id="c", expected=1, actual=2)))
+
+    assert (error.actual, str(error)) == (2, str(ConflictError(conversation_id="c", expected=1, actual=2)))

@@ -148,3 +148,61 @@ def test_two_imports_of_one_source_at_once_bring_it_once(tmp_path: Path) -> None
         assert len(store.list()) == 1
         assert len(store.conversation(store.list()[0].id).messages(branch="all")) == 600
         assert store.verify().ok
+
+
+def test_a_log_of_every_request_is_one_conversation_and_stays_one(
+    store: manent.Store, tmp_path: Path
+) -> None:  # I-2
+    asked, answered, more = says("user", "u1"), says("assistant", "a1"), says("user", "u2")
+    path = a_file(
+        tmp_path, [asked], [asked, answered, more], [asked, answered, more, says("assistant", "a2")]
+    )
+
+    first = import_path(store, path)
+    second = import_path(store, path)
+
+    assert (first.new_conversations, first.added_messages) == (1, 4)
+    assert (second.added_messages, second.unchanged_conversations) == (0, 3)
+    assert len(store.list()) == 1
+
+
+def test_a_secret_in_a_title_or_in_details_is_masked(store: manent.Store) -> None:  # K-1
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    conversation = ImportedConversation(
+        format="test",
+        native_id="s1",
+        messages=(a_record("hi", id="m1"),),
+        place="here",
+        title=f"about {secret}",
+        details={"env": secret},
+    )
+
+    store.import_items([conversation], format="test")
+
+    assert secret.encode() not in b"".join(store.export_lines())
+    assert store.list()[0].title.startswith("about [secret:")
+
+
+def test_an_import_ends_at_the_head_of_its_source(store: manent.Store) -> None:
+    conversation = ImportedConversation(
+        format="test",
+        native_id="s1",
+        messages=(a_record("shown", id="m1"), a_record("left aside", id="m2")),
+        place="here",
+        head_native_id="m1",
+    )
+
+    store.import_items([conversation], format="test")
+
+    assert [m.text for m in store.conversation(store.list()[0].id).messages()] == ["shown"]
+
+
+def test_one_conversation_that_cannot_be_kept_costs_itself(store: manent.Store) -> None:  # I-1
+    parts = tuple(manent.parts.NoticePart(kind="n") for _ in range(65_535))
+    large = ImportedMessage(role="user", parts=parts, native=b"{}", place="line 1", native_id="m1")
+    sessions = [a_session(large, id="large"), a_session(a_record("fine", id="m1"), id="fine")]
+
+    report = store.import_items(sessions, format="test")
+
+    assert len(report.refusals) == 1
+    assert [c.key for c in store.list()] == ["test:fine"]
