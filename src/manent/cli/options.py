@@ -128,16 +128,3 @@ def find_conversation(store: Store, named: str | None, key: str | None) -> Conve
     if (named is None) == (key is None):
         raise click.UsageError("Give either the ID of a conversation or --key.", click.get_current_context())
     return store.conversation(named) if key is None else store.conversation(key=key)
-
-
-def title_of(settings: Settings, conversation: Conversation) -> str:
-    """The title of a conversation, or ""."""
-    from manent.opening import open_backend
-
-    backend = open_backend(settings.url, wait=settings.wait)
-    try:
-        with backend.reading() as reader:
-            titles = [r.value for r in reader.read_registers(conversation.uid) if r.field == "title"]
-    finally:
-        backend.close()
-    return str(titles[0] or "") if titles else ""

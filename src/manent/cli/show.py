@@ -87,7 +87,7 @@ def _read(settings: options.Settings, named: str | None, key: str | None, wish: 
             conversation = store.conversation(address.conversation_id)
             found, previous = _read_address(conversation, address), None
         shown = [message for message in found if wish.hidden or not message.hidden]
-        title = options.title_of(settings, conversation)
+        title = conversation.title
     return Reading(conversation.id, title, shown, previous, len(found) - len(shown))
 
 

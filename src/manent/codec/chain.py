@@ -26,7 +26,6 @@ ENCODING = 1
 """The version of this page: BLAKE3-256 and the encoding above. Each event records its own."""
 
 SALT_BYTES = 16
-HASH_BYTES = 32
 
 _INT = struct.Struct("<q")
 _LENGTH = struct.Struct("<Q").pack

@@ -92,8 +92,3 @@ def open_event(position: int, sealed: SealedEvent | LogEntry) -> StoredEvent:
     name = f"{header.seq}@{header.writer}"
     event = leaves_to_event(header.kind, header.schema_version, pairs, event=name)
     return StoredEvent(position, header, sealed.leaves, event)
-
-
-def stamped(event: StoredEvent | LogEntry) -> tuple[int, str]:
-    """The order of an event in its stream, for sorting."""
-    return event.header.seq, event.header.writer

@@ -11,6 +11,7 @@ from manent.history.messages import Branch, Window
 from manent.history.runtime import Runtime, Target
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
+from manent.model.log import find_text
 from manent.model.paging import Page
 from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage, plain_str
 from manent.model.records import Message, StoredMessage, Turn
@@ -41,6 +42,12 @@ class Conversation:
     def uid(self) -> str:
         """The inner identity, random and unique everywhere; what the chain is bound to."""
         return self._target.uid
+
+    @property
+    def title(self) -> str:
+        """The title, or ""."""
+        with self._runtime.backend.reading() as reader:
+            return find_text(reader.read_registers(self.uid), "title")
 
     # --- writing
 

@@ -26,7 +26,7 @@ from manent.model.events import (
 )
 from manent.model.ids import Stamp
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
-from manent.model.log import Pending, StreamInfo
+from manent.model.log import Pending, StreamInfo, find_text
 from manent.model.rows import MessageRow
 from manent.storage.port import Reader, Transaction
 
@@ -271,7 +271,7 @@ class _Import:
         if head is not None and row is not None and row.head != head and tx.read.find_message(uid, head):
             claim = conversation.messages[-1].claim_ns
             self._record(tx, uid, [(HeadMoved(message_id=head), claim)])
-        if _key_of(tx.read, uid) != key:
+        if find_text(tx.read.read_registers(uid), "key") != key:
             tx.put_metadata(uid, "key", key)
 
 
@@ -303,7 +303,3 @@ def _head(conversation: ImportedConversation, identified: Sequence[Identified]) 
         return None
     wanted = conversation.head_native_id
     return next((i.message_id for i in reversed(identified) if i.message.native_id == wanted), None)
-
-
-def _key_of(reader: Reader, uid: str) -> object:
-    return next((r.value for r in reader.read_registers(uid) if r.field == "key"), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from manent.history.assembly import entry_visible_text
 from manent.model.ids import Address, message_address, turn_address
+from manent.model.log import find_text
 from manent.model.records import Hit
 from manent.model.rows import ConversationEntry, MessageEntry, MessageState, Place
 from manent.search.matching import match
@@ -39,7 +40,7 @@ def _hits(reader: Reader, workspace: str | None, query: Query) -> Iterator[Hit]:
             snippet = cut_snippet(text, found.spans)
             yield Hit(
                 conversation_id=conversation.id,
-                title=title_of(conversation),
+                title=find_text(conversation.registers, "title"),
                 address=_address(conversation, entry),
                 message_id=entry.message_id,
                 role=entry.role,
@@ -66,12 +67,6 @@ def _visible(reader: Reader, uid: str) -> Iterator[MessageEntry]:
     while page := reader.read_messages(uid, Span(before=before, newest_first=True, limit=PAGE)):
         yield from (entry for entry in page if entry.state == MessageState.PRESENT)
         before = page[-1].place
-
-
-def title_of(conversation: ConversationEntry) -> str:
-    """A conversation's title, or ""."""
-    value = next((r.value for r in conversation.registers if r.field == "title"), None)
-    return value if isinstance(value, str) else ""
 
 
 def _address(conversation: ConversationEntry, entry: MessageEntry) -> Address:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from manent.model.events import Event
@@ -115,3 +116,9 @@ class Register(NamedTuple):
     field: str
     value: Any
     stamp: Stamp
+
+
+def find_text(registers: Sequence[Register], field: str) -> str:
+    """The text in a register, or "" where it is not set."""
+    value = next((register.value for register in registers if register.field == field), None)
+    return value if isinstance(value, str) else ""

@@ -103,7 +103,6 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     usage: Usage | None = None
     phantom_reaches: tuple[PhantomReach, ...] = ()
     author: str | None = None
-    reason: str | None = None
     erased: bool = False
     ambiguous: bool = False
 
@@ -169,7 +168,6 @@ class FindingKind:
     READ_MODEL = "read_model"
     ORPHAN = "orphan"
     RECEIPT = "receipt"
-    ENVELOPE = "envelope"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,7 +91,7 @@ def _translate(error: apsw.Error, store: str, connection: apsw.Connection | None
         case apsw.IOError():
             return StoreError(f"The system refused to read or write {store}: {_reason(number)}.", store=store)
         case apsw.ConstraintError() if getattr(error, "extendedresult", 0) in _TAKEN:
-            return AlreadyExistsError("event, id or key", store)
+            return AlreadyExistsError("event, id or key", "of this call")
         case _:
             return error
 
