@@ -41,8 +41,10 @@ def entry_parts(entry: MessageEntry) -> tuple[AnyPart, ...]:
 
 def entry_text(entry: MessageEntry) -> str:
     """The words of a message; the common single text goes the short way."""
-    if len(entry.leaves) == 1 and entry.leaves[0][0] in _PLAIN and entry.leaves[0][1] is not None:
-        return leaf_to_text(entry.leaves[0][1])
+    if len(entry.leaves) == 1:
+        ((name, data),) = entry.leaves
+        if name in _PLAIN and data is not None:
+            return leaf_to_text(data)
     return plain_text(entry_parts(entry))
 
 

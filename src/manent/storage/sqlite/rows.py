@@ -22,7 +22,8 @@ IN_NO_TURN, BEGAN_TURN, JOINED_TURN = 0, 1, 2
 NOWHERE = (-1, None)
 """The turn in a message's row that contradicts itself: no log gives one, so that `verify` sees it."""
 
-_SUFFIXES = "qa"
+_ROLES = frozenset(("user", "assistant", "tool", "system"))  # as they stand: nothing to unescape
+_SUFFIXES = {0: "q", 1: "a"}
 PACKED_NAMES = frozenset(("native",))
 _PACK_BYTES_MIN = 256
 
@@ -98,16 +99,15 @@ def _part_number(leaf: tuple[str, bytes | None]) -> int:
 
 
 def _message(row: Row, leaves: tuple[tuple[str, bytes | None], ...]) -> MessageEntry:
-    seq, writer, ordinal, given_id, *_ = row
-    writer = writer.hex()
+    seq, writer, ordinal, role = row[0], row[1].hex(), row[2], row[8]
     turn_seq, turn_writer = (seq, writer) if row[9] == BEGAN_TURN else _turn_of(row)
     return MessageEntry(
         seq,
         writer,
         ordinal,
-        _made_id(seq, writer, ordinal) if given_id is None else unescape_name(given_id),
+        _made_id(seq, writer, ordinal) if row[3] is None else unescape_name(row[3]),
         _parent_id(row),
-        unescape_name(row[8]),
+        role if role in _ROLES else unescape_name(role),
         turn_seq,
         turn_writer,
         STATES[row[12]],
@@ -119,7 +119,7 @@ def _message(row: Row, leaves: tuple[tuple[str, bytes | None], ...]) -> MessageE
 
 
 def _made_id(seq: int, writer: str, ordinal: int) -> str:
-    return f"{seq}.{writer}.{_SUFFIXES[ordinal] if 0 <= ordinal < len(_SUFFIXES) else ordinal}"
+    return f"{seq}.{writer}.{_SUFFIXES.get(ordinal, ordinal)}"
 
 
 def _parent_id(row: Row) -> str | None:
