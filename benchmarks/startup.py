@@ -6,13 +6,14 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 REPEATS = 15
 COMMANDS = {
     "python": [sys.executable, "-c", "pass"],
     "import manent": [sys.executable, "-c", "import manent"],
     "manent.open": [sys.executable, "-c", "import manent; manent.open"],
-    "manent --version": [sys.executable, "-m", "manent", "--version"],
+    "manent --version": [str(Path(sys.executable).with_name("manent")), "--version"],
 }
 
 

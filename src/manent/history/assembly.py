@@ -55,7 +55,7 @@ def entry_visible_text(entry: MessageEntry) -> str:
 
 def is_erased(entry: MessageEntry) -> bool:
     """Whether any of a message's leaves is gone."""
-    return any(data is None for _, data in entry.leaves)
+    return None in [data for _, data in entry.leaves]
 
 
 def to_message(reader: Reader, target: Target, entry: MessageEntry) -> StoredMessage:

@@ -162,13 +162,15 @@ def to_message_row(row: Row) -> MessageRow:
 
 def to_turn_row(row: Row) -> TurnRow:
     """A turn's row."""
+    seq, writer, given_id = row[0], row[1].hex(), row[2]
+    stamp = Stamp(seq, writer)
     return TurnRow(
-        row[0],
-        row[1].hex(),
-        turn_id_of(Stamp(row[0], row[1].hex())) if row[2] is None else unescape_name(row[2]),
+        seq,
+        writer,
+        turn_id_of(stamp) if given_id is None else unescape_name(given_id),
         row[3],
         row[4],
-        Stamp(row[5], row[6].hex()),
+        stamp if row[5] == seq and row[6] == row[1] else Stamp(row[5], row[6].hex()),
         row[7],
         row[8],
     )
