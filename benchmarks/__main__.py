@@ -37,7 +37,8 @@ def main() -> None:
         sections["startup"] = startup_table(start())
     sys.stdout.write("\n".join(sections.values()))
     if not wishes.quick and wishes.only is None:
-        PAGE.write_text(page(sections), encoding="utf-8", newline="\n")
+        before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+        PAGE.write_text(page(sections, before), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

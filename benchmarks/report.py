@@ -68,8 +68,13 @@ def startup_table(times: dict[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(sections: dict[str, str]) -> str:
-    """The whole page."""
+COMMENT = "## What these figures say"
+"""What stands from this heading on was written by hand and stays."""
+
+
+def page(sections: dict[str, str], before: str) -> str:
+    """The whole page; `before` is the page as it stands."""
+    comment = COMMENT + before.partition(COMMENT)[2] if COMMENT in before else ""
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return INTRODUCTION.format(machine=machine, sqlite=apsw.sqlite_lib_version()) + "\n".join(
         sections.values()

@@ -1,89 +1,22 @@
-"""
-All that a store says to whoever opens it, as JSON that can be compared.
-
-Fields are named one by one: what a later release adds to its answers is no change of what was written.
-"""
+"""What our own golden stores hold, read from their files."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-import manent
-from manent.codec import canonical
-from manent.history.store import Store
-from manent.model.records import ConversationSummary
 from manent.opening import open_backend
+from manent.testing import golden
+from manent.testing.golden import from_json, to_json
+
+__all__ = ["WORKSPACES", "from_json", "read_everything", "to_json"]
 
 WORKSPACES = ("garden", "kitchen")
 """The workspaces of every golden store."""
 
-REPORT = ("findings", "streams", "events", "erased_leaves", "unknown_kinds")
-SUMMARY = ("id", "workspace", "title", "persona", "key", "project", "activity_seq", "started_ns", "last_ns")
-MESSAGE = (
-    *("id", "role", "parts", "parent_id", "seq", "writer", "turn_seq", "claim_ns", "state", "hidden"),
-    *("author", "usage", "metadata", "erased"),
-)
-TURN = (
-    *("seq", "writer", "question", "answer", "state", "claim_ns", "message_ids", "tool_events", "citations"),
-    *("usage", "phantom_reaches", "author", "reason", "erased", "ambiguous"),
-)
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 
 def read_everything(path: Path) -> Any:
-    """What the workspaces hold, what `verify` looks at, and the blobs, as JSON values."""
-    with manent.open(path, workspace=None) as owner:
-        report = _fields(owner.verify(), REPORT)
-    workspaces = {name: _read_workspace(path, name) for name in WORKSPACES}
-    return from_json(to_json({"report": report, "blobs": _blobs(path), **workspaces}))
-
-
-def _read_workspace(path: Path, name: str) -> list[dict[str, Any]]:
-    with manent.open(path, workspace=name) as store:
-        return [_read_conversation(store, summary) for summary in store.list()]
-
-
-def _read_conversation(store: Store, summary: ConversationSummary) -> dict[str, Any]:
-    conversation = store.conversation(summary.id)
-    return {
-        "summary": _fields(summary, SUMMARY),
-        "head": conversation.head,
-        "messages": [_fields(message, MESSAGE) for message in conversation.messages(branch="all")],
-        "active": [message.id for message in conversation.messages()],
-        "turns": [_fields(turn, TURN) for turn in conversation.turns(branch="all")],
-    }
-
-
-def _fields(value: object, names: Sequence[str]) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(value, name)) for name in names}
-
-
-def _blobs(path: Path) -> dict[str, str]:
-    backend = open_backend(path, read_only=True)
-    with backend.reading() as reader:
-        workspaces = [info.uid for info in reader.list_workspaces()]
-    found = {
-        digest: b"".join(backend.blobs.get(workspace, digest)).hex()
-        for workspace in workspaces
-        for digest in backend.blobs.list_digests(workspace)
-    }
-    backend.close()
-    return found
-
-
-def to_json(value: Any) -> bytes:
-    """JSON for the eye; lone surrogates are escaped, and stay alone when `from_json` reads them."""
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"
-
-
-def from_json(data: bytes) -> Any:
-    """What `to_json` wrote."""
-    return canonical.loads(data)
+    """All that the store in a file says."""
+    with closing(open_backend(path)) as backend:
+        return golden.read_everything(backend, WORKSPACES)

@@ -103,6 +103,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     usage: Usage | None = None
     phantom_reaches: tuple[PhantomReach, ...] = ()
     author: str | None = None
+    reason: str | None = None
     erased: bool = False
     ambiguous: bool = False
 
