@@ -76,6 +76,5 @@ def page(sections: dict[str, str], before: str) -> str:
     """The whole page; `before` is the page as it stands."""
     comment = COMMENT + before.partition(COMMENT)[2] if COMMENT in before else ""
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return INTRODUCTION.format(machine=machine, sqlite=apsw.sqlite_lib_version()) + "\n".join(
-        sections.values()
-    )
+    introduction = INTRODUCTION.format(machine=machine, sqlite=apsw.sqlite_lib_version())
+    return introduction + "\n".join([*sections.values(), comment]).rstrip() + "\n"
