@@ -11,21 +11,15 @@ from manent.model.log import find_text
 from manent.model.records import Hit
 from manent.model.rows import ConversationEntry, MessageEntry, MessageState, Place
 from manent.search.matching import match
-from manent.search.query import Query, parse_query
+from manent.search.query import Query
 from manent.search.snippet import cut_snippet
 from manent.storage.port import Listing, Reader, Span
 
 PAGE = 200
 
 
-def search(reader: Reader, workspace: str | None, words: str, *, limit: int) -> list[Hit]:
-    """
-    Find messages that hold every word or "phrase" of a query, the best first, newer ones before older.
-
-    Raises:
-        EmptyQueryError: nothing is left to search.
-    """
-    query = parse_query(words)
+def search(reader: Reader, workspace: str | None, query: Query, *, limit: int) -> list[Hit]:
+    """Find messages that hold every word or "phrase" of a query, the best first, newer ones before older."""
     ranked = ((hit.score, -number, hit) for number, hit in enumerate(_hits(reader, workspace, query)))
     best = heapq.nlargest(limit, ranked, key=lambda item: item[:2])
     return [hit for _, _, hit in best]

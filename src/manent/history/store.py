@@ -219,12 +219,12 @@ class Store:
         from manent.history import searching
         from manent.search.query import parse_query
 
-        parse_query(words)
+        query = parse_query(words)
         with self._runtime.backend.reading() as reader:
             if not is_there(self._runtime, reader):
                 return []
             fence = find_fence(self._runtime, reader)
-            return searching.search(reader, fence, words, limit=check_limit(limit))
+            return searching.search(reader, fence, query, limit=check_limit(limit))
 
     # --- the record as a whole
 
@@ -243,7 +243,8 @@ class Store:
         """
         known = Receipt.from_json(receipt) if isinstance(receipt, str) else receipt
         with self._runtime.backend.reading() as reader:
-            fence = (find_fence(self._runtime, reader) or "-") if self._runtime.workspace else None
+            fenced = find_fence(self._runtime, reader) or verifying.NO_WORKSPACE
+            fence = fenced if self._runtime.workspace else None
             return verifying.Verifier(reader, self._runtime.scratch, known, progress, fence=fence).run()
 
     def read_arrivals(self, *, after: Position | None = None, limit: int = ARRIVALS_LIMIT) -> Arrivals:

@@ -24,6 +24,9 @@ from manent.model.rows import ConversationRow, KeyRow, MessageRow, TurnRow
 from manent.storage.port import Reader, ReadModelRow
 
 UID_PAGE = 200
+NO_WORKSPACE = "-"
+"""The fence of a handle whose workspace is not in the store yet: it may name nothing."""
+
 ELSEWHERE = "elsewhere"
 """How a fenced report names what is outside its workspace."""
 

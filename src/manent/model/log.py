@@ -110,6 +110,10 @@ class WorkspaceInfo(NamedTuple):
     aliases: tuple[tuple[str, str], ...]
 
 
+KEY_FIELD = "key"
+"""The register that holds the caller's own name for a conversation; backends keep it findable."""
+
+
 class Register(NamedTuple):
     """One metadata value of a conversation, as JSON, with the stamp that set it; None is "not set"."""
 

@@ -11,12 +11,10 @@ from manent.codec.sealing import NewSalts, digest_of, hash_of, seal
 from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.changes import Change
 from manent.model.ids import Stamp
-from manent.model.log import Leaf, LogEntry, Pending, SealedEvent, StreamInfo, Tip, WorkspaceInfo
+from manent.model.log import KEY_FIELD, Leaf, LogEntry, Pending, SealedEvent, StreamInfo, Tip, WorkspaceInfo
 from manent.storage.memory.changes import make_change
 from manent.storage.memory.reader import MemoryReader
 from manent.storage.memory.state import State, Stream, copied
-
-KEY_FIELD = "key"
 
 
 class MemoryTransaction:

@@ -23,12 +23,10 @@ from manent.model.changes import (
     TurnStateSet,
 )
 from manent.model.ids import Stamp, made_place, turn_id_of
-from manent.model.log import Leaf, LogEntry, Pending, SealedEvent, StreamInfo, WorkspaceInfo
+from manent.model.log import KEY_FIELD, Leaf, LogEntry, Pending, SealedEvent, StreamInfo, WorkspaceInfo
 from manent.model.rows import MessageRow, TurnRow
 from manent.storage.sqlite import rows
 from manent.storage.sqlite.reader import SQL, SqliteReader
-
-KEY_FIELD = "key"
 
 
 class SqliteTransaction:
