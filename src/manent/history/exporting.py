@@ -69,7 +69,9 @@ def _lines(backend: Backend, workspace: str | None) -> Iterator[bytes]:
 def _stream_lines(reader: Reader, identity: StreamInfo) -> Iterator[bytes]:
     registers = [RegisterEntry(r.field, r.value, *r.stamp) for r in reader.read_registers(identity.uid)]
     tips = [TipEntry(t.writer, t.seq, t.hash.hex(), t.total) for t in reader.read_tips(identity.uid)]
-    yield record_to_line(StreamRecord(*identity, tuple(registers), tuple(tips)))
+    yield record_to_line(
+        StreamRecord(identity.uid, identity.workspace, identity.id, tuple(registers), tuple(tips))
+    )
     for entry in stream(reader, identity.uid):
         yield event_to_line(entry)
 

@@ -35,7 +35,12 @@ class Runtime(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A conversation that a call is about: its inner and its visible identity."""
+    """
+    A conversation that a call is about: its inner and its visible identity.
+
+    `reserved`: it has an id and is not in the store yet; `uid` is the one that it would get.
+    """
 
     uid: str
     id: str
+    reserved: bool = False

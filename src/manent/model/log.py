@@ -84,11 +84,16 @@ class Tip(NamedTuple):
 
 
 class StreamInfo(NamedTuple):
-    """A stream's identity. A workspace's own stream has `id` None."""
+    """
+    A stream's identity. A workspace's own stream has `id` None.
+
+    A deleted conversation has `id` None too: what is left of it are the headers of its events.
+    """
 
     uid: str
     workspace: str
     id: str | None
+    deleted: bool = False
 
 
 class StoreInfo(NamedTuple):
