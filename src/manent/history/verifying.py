@@ -20,7 +20,7 @@ from manent.model.events import ConversationDeleted
 from manent.model.ids import Stamp
 from manent.model.log import StreamInfo, WorkspaceInfo
 from manent.model.records import Finding, FindingKind, Receipt, Report
-from manent.model.rows import ConversationRow, KeyRow, MessageRow, TurnRow
+from manent.model.rows import ConversationRow, KeyRow, LinkRow, MessageRow, TurnRow
 from manent.storage.port import Reader, ReadModelRow
 
 UID_PAGE = 200
@@ -138,7 +138,7 @@ class Verifier:
             with scratch.transaction() as tx:
                 tx.put_workspace(WorkspaceInfo(info.workspace, (), ()))
                 tx.put_stream(info)
-                for entry in stream(self._reader, info.uid):
+                for entry in stream(self._reader, info.uid) if not info.deleted else ():
                     fold(tx, info.uid, open_leniently(entry))
                 self._compare(info, self._reader.read_rows(info.uid), tx.read.read_rows(info.uid))
         finally:
@@ -233,8 +233,10 @@ def _row_order(row: ReadModelRow) -> tuple[int, tuple[object, ...]]:
             return 1, (seq, writer, ordinal)
         case TurnRow(seq=seq, writer=writer):
             return 2, (seq, writer)
+        case LinkRow(seq=seq, writer=writer):
+            return 3, (seq, writer)
         case KeyRow(key_digest=digest):
-            return 3, (digest,)
+            return 4, (digest,)
 
 
 def _row_address(name: str, row: ReadModelRow) -> str:
@@ -245,6 +247,8 @@ def _row_address(name: str, row: ReadModelRow) -> str:
             return f"message:{name}#{message_id}"
         case TurnRow(seq=seq):
             return f"turn:{name}#{seq}"
+        case LinkRow(seq=seq):
+            return f"link:{name}#{seq}"
         case KeyRow(seq=seq):
             return f"key:{name}#{seq}"
 

@@ -10,14 +10,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from manent.model.ids import Stamp
-from manent.model.rows import Content, MessageRow, TurnRow
+from manent.model.rows import Content, LinkRow, MessageRow, TurnRow
 
 
 class ConversationTouched(NamedTuple):
-    """Activity moves to `stamp`; the claims' first and running maximum take `claim_ns` in."""
+    """
+    Activity moves to `stamp`; the claims' first and running maximum take `claim_ns` in.
+
+    `imported`: whether what was said came from elsewhere; None says nothing about that.
+    """
 
     stamp: Stamp
     claim_ns: int | None
+    imported: bool | None = None
 
 
 class MessagePut(NamedTuple):
@@ -64,6 +69,18 @@ class TurnStateSet(NamedTuple):
     stamp: Stamp
 
 
+class LinkPut(NamedTuple):
+    """A relation to another conversation appears, or nothing happens when its event has told one."""
+
+    row: LinkRow
+
+
+class ConversationSpawned(NamedTuple):
+    """Another conversation runs this one; nothing takes that back."""
+
+    stamp: Stamp
+
+
 class KeyClaimed(NamedTuple):
     """An idempotency key stands for the event at `stamp`; the first one keeps it."""
 
@@ -79,5 +96,7 @@ Change = (
     | HeadSet
     | TurnPut
     | TurnStateSet
+    | LinkPut
+    | ConversationSpawned
     | KeyClaimed
 )

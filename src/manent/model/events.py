@@ -143,6 +143,22 @@ class ConversationForked(Event, frozen=True, kw_only=True, omit_defaults=True):
     from_message_id: str | None = None
 
 
+CONTINUES = "continues"
+"""A relation: this conversation goes on where the other one stopped."""
+
+SPAWNED_BY = "spawned_by"
+"""A relation: the other conversation runs this one, as a sub-agent."""
+
+COPIED_FROM = "copied_from"
+"""A relation: this conversation began as a copy of the other one."""
+
+FORKED_FROM = "forked_from"
+"""A relation: this conversation goes on from a message of the other one (`conversation_forked`)."""
+
+RELATIONS = frozenset((CONTINUES, SPAWNED_BY, COPIED_FROM))
+"""What `conversation_linked` may say."""
+
+
 class ConversationLinked(Event, frozen=True, kw_only=True, omit_defaults=True):
     """A relation to another conversation: `continues`, `spawned_by` or `copied_from`."""
 

@@ -119,6 +119,10 @@ KEY_FIELD = "key"
 """The register that holds the caller's own name for a conversation; backends keep it findable."""
 
 
+END_FIELD = "end_reason"
+"""The register that says why a conversation was ended; what has one is not offered for resuming."""
+
+
 class Register(NamedTuple):
     """One metadata value of a conversation, as JSON, with the stamp that set it; None is "not set"."""
 

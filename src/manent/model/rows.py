@@ -22,6 +22,7 @@ class ConversationRow(NamedTuple):
 
     `activity` is the stamp of its last content event. `linear`: every message follows the one before,
     so that the active branch is simply all of them. Claims are nanoseconds since 1970 UTC.
+    `imported`: what was said last was not said here. `spawned`: another conversation runs this one.
     """
 
     uid: str
@@ -31,6 +32,8 @@ class ConversationRow(NamedTuple):
     linear: bool
     claim_first_ns: int | None
     claim_max_ns: int | None
+    imported: bool = False
+    spawned: bool = False
 
 
 class MessageState:
@@ -93,6 +96,36 @@ class KeyRow(NamedTuple):
     key_digest: bytes
     seq: int
     writer: str
+
+
+class LinkRow(NamedTuple):
+    """
+    A relation of this conversation to another one, told by the event at (seq, writer).
+
+    `message_id`: the message of the other conversation that it is about, if any.
+    """
+
+    seq: int
+    writer: str
+    relation: str
+    to_uid: str
+    message_id: str | None
+
+
+class Measures(NamedTuple):
+    """
+    Counts over one conversation or many.
+
+    `messages` by role and `turns` by state: what is in the tree. `tokens`: of each field of usage that a
+    provider reported at all, how many reports there are and their sum. Claims: nanoseconds or None.
+    """
+
+    conversations: int
+    messages: dict[str, int]
+    turns: dict[str, int]
+    tokens: dict[str, tuple[int, float]]
+    claim_first_ns: int | None
+    claim_max_ns: int | None
 
 
 class MessageEntry(NamedTuple):

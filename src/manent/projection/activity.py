@@ -6,15 +6,24 @@ from collections.abc import Iterator
 
 from manent.codec.chain import hash_fields
 from manent.model.changes import Change, ConversationTouched, KeyClaimed
-from manent.model.events import CONTENT_KINDS, Attributed
+from manent.model.events import CONTENT_KINDS, Attributed, HeadMoved, MessageEdited, MessageRemoved
 from manent.model.log import StoredEvent
 from manent.projection.view import View
+
+_SAYS_NOTHING = frozenset(cls.KIND for cls in (HeadMoved, MessageEdited, MessageRemoved))
 
 
 def project_activity(stored: StoredEvent, _view: View) -> Iterator[Change]:
     """Content events move activity; metadata, archives, redactions and reads do not (L-8)."""
     if stored.header.kind in CONTENT_KINDS:
-        yield ConversationTouched(stored.header.stamp, stored.header.claim_ns)
+        yield ConversationTouched(stored.header.stamp, stored.header.claim_ns, _is_imported(stored))
+
+
+def _is_imported(stored: StoredEvent) -> bool | None:
+    """Whether an event says something from elsewhere, by the names of its leaves; None if it says nothing."""
+    if stored.header.kind in _SAYS_NOTHING:
+        return None
+    return any(leaf.name in ("origin", "source") for leaf in stored.leaves)
 
 
 def project_key(stored: StoredEvent, _view: View) -> Iterator[Change]:

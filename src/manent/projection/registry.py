@@ -7,13 +7,14 @@ from manent.model.events import MessageAdded, TurnStarted, UnknownEvent
 from manent.model.ids import made_place
 from manent.model.log import StoredEvent
 from manent.projection.activity import project_activity, project_key
+from manent.projection.links import project_links
 from manent.projection.transcript import project_messages
 from manent.projection.tree import project_head
 from manent.projection.turns import project_turns
 from manent.projection.view import View
 
 _OF_ANY_EVENT = (project_activity, project_key)
-INLINE = (*_OF_ANY_EVENT, project_messages, project_head, project_turns)
+INLINE = (*_OF_ANY_EVENT, project_messages, project_head, project_turns, project_links)
 """The projections that commit with the event (P-2). Each reads the rows as they were before it."""
 
 

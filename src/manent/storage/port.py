@@ -24,10 +24,13 @@ from manent.model.log import (
     Tip,
     WorkspaceInfo,
 )
+from manent.model.owners import Owner
 from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
     KeyRow,
+    LinkRow,
+    Measures,
     MessageEntry,
     MessageRow,
     Place,
@@ -63,6 +66,7 @@ class Listing(NamedTuple):
         limit: at most this many.
         as_of: the clock when the listing began: later activity moves nothing in it. None: now.
         after: the (rank, uid) of the last conversation shown, exclusive.
+        resumable: only what `latest_open` may offer: not ended, not spawned, and last spoken to here.
     """
 
     workspace: str | None
@@ -70,6 +74,7 @@ class Listing(NamedTuple):
     limit: int
     as_of: int | None = None
     after: tuple[int, str] | None = None
+    resumable: bool = False
 
 
 class Span(NamedTuple):
@@ -85,7 +90,7 @@ class Span(NamedTuple):
     limit: int = 1000
 
 
-ReadModelRow = ConversationRow | MessageRow | TurnRow | KeyRow
+ReadModelRow = ConversationRow | MessageRow | TurnRow | LinkRow | KeyRow
 
 
 class Reader(View, Protocol):
@@ -105,6 +110,9 @@ class Reader(View, Protocol):
     def list_workspaces(self) -> Sequence[WorkspaceInfo]:
         """Every workspace by uid, with its streams and aliases, each sorted."""
 
+    def find_workspace_info(self, workspace: str) -> WorkspaceInfo | None:
+        """One workspace by its uid."""
+
     def find_stream(self, uid: str) -> StreamInfo | None:
         """A stream by its uid, conversations and workspace streams alike."""
 
@@ -120,6 +128,9 @@ class Reader(View, Protocol):
     def read_registers(self, uid: str) -> Sequence[Register]:
         """All metadata of a conversation, by field; a register that was unset has the value None."""
 
+    def find_owner(self, workspace: str, id: str) -> Owner | None:
+        """Who owns the conversation with this id, there or not, alive or not."""
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         """Conversations by (activity, uid), as `listing` asks."""
 
@@ -134,6 +145,18 @@ class Reader(View, Protocol):
 
     def read_turn_messages(self, uid: str, first: Stamp, last: Stamp) -> Sequence[MessageEntry]:
         """Messages of the turns from `first` to `last`, both included, by turn and in it by place."""
+
+    def find_open_turn(self, uid: str) -> TurnRow | None:
+        """The first turn that was begun by `turn_started` and has not ended."""
+
+    def read_links(self, uid: str) -> Sequence[LinkRow]:
+        """The relations of a conversation to others, by stamp."""
+
+    def read_links_to(self, uid: str) -> Sequence[tuple[str, LinkRow]]:
+        """The relations of others to a conversation, each with the other's uid, by stamp."""
+
+    def measure(self, workspace: str | None, uid: str | None = None) -> Measures:
+        """Counts over one conversation, or all of a workspace, or (both None) all of the store."""
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         """The event that an idempotency key stands for."""
@@ -154,7 +177,7 @@ class Reader(View, Protocol):
         """The recorded tips of a stream, by writer."""
 
     def read_rows(self, uid: str) -> Iterator[ReadModelRow]:
-        """Every row of a conversation's read model: itself, messages, turns, keys, each by its key."""
+        """Every row of a conversation's read model: itself, messages, turns, links, keys, each by its key."""
 
     def read_strays(self) -> Sequence[str]:
         """Places of events and leaves that hang on nothing; only tampering leaves any."""
@@ -207,6 +230,34 @@ class Transaction(Protocol):
         Raises:
             AlreadyExistsError: the field is `key`, and another conversation of the workspace has this one.
         """
+
+    def tick(self) -> Stamp:
+        """Take a tick of the clock that goes to nothing else: an epoch, or a stamp for several registers."""
+
+    def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
+        """Say who owns the conversation with this id, or (None) that nobody does. It need not be there."""
+
+    def delete_stream(self, uid: str) -> None:
+        """
+        Free a conversation's id and key, drop its rows, registers and owner; leaves are erased one by one.
+
+        The headers of its events stay, so that chains and receipts still hold. Once more changes nothing.
+        """
+
+    def move_stream(self, stream: StreamInfo) -> None:
+        """
+        Bring a stream into another workspace, or give it another id; its owner stays behind.
+
+        Raises:
+            AlreadyExistsError: the id or its key is taken there.
+            NotFoundError: there is no such stream or workspace.
+        """
+
+    def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
+        """Let an alias lead to this workspace from now on, or (None) nowhere."""
+
+    def drop_workspace(self, workspace: str) -> None:
+        """Remove a workspace that has no streams and no aliases left; any other one stays as it is."""
 
     def adopt_source_key(self, source_key: bytes) -> None:
         """An empty store takes over the source key of what it imports (32 bytes)."""

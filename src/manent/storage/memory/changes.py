@@ -6,9 +6,11 @@ from typing import assert_never
 
 from manent.model.changes import (
     Change,
+    ConversationSpawned,
     ConversationTouched,
     HeadSet,
     KeyClaimed,
+    LinkPut,
     MessageContentSet,
     MessagePut,
     MessageStateSet,
@@ -23,12 +25,17 @@ from manent.storage.memory.state import Stream
 def make_change(stream: Stream, change: Change) -> None:
     """Make one change; a target that is not there changes nothing."""
     match change:
-        case ConversationTouched(stamp, claim_ns):
-            stream.row = _touched(stream, stamp, claim_ns)
+        case ConversationTouched():
+            stream.row = _touched(stream, change)
         case MessagePut(message):
             stream.messages.setdefault(message.message_id, message)
         case TurnPut(turn):
             stream.turns.setdefault(turn.turn_id, turn)
+        case LinkPut(link):
+            stream.links.setdefault(Stamp(link.seq, link.writer), link)
+        case ConversationSpawned():
+            if stream.row is not None:
+                stream.row = stream.row._replace(spawned=True)
         case KeyClaimed(key_digest, stamp):
             stream.keys.setdefault(key_digest, stamp)
         case MessageContentSet():
@@ -46,17 +53,19 @@ def make_change(stream: Stream, change: Change) -> None:
             assert_never(change)
 
 
-def _touched(stream: Stream, stamp: Stamp, claim_ns: int | None) -> ConversationRow:
-    row = stream.row
+def _touched(stream: Stream, change: ConversationTouched) -> ConversationRow:
+    row, claims = stream.row, [] if change.claim_ns is None else [change.claim_ns]
     if row is None:
-        return ConversationRow(stream.info.uid, stamp, None, BEFORE_ALL, True, claim_ns, claim_ns)
-    if stamp <= row.activity or claim_ns is None:
-        return row._replace(activity=max(stamp, row.activity))
-    first, greatest = row.claim_first_ns, row.claim_max_ns
+        first = claims[0] if claims else None
+        imported = bool(change.imported)
+        return ConversationRow(stream.info.uid, change.stamp, None, BEFORE_ALL, True, first, first, imported)
+    if change.stamp <= row.activity:
+        return row
     return row._replace(
-        activity=stamp,
-        claim_first_ns=claim_ns if first is None else first,
-        claim_max_ns=claim_ns if greatest is None else max(greatest, claim_ns),
+        activity=change.stamp,
+        claim_first_ns=change.claim_ns if row.claim_first_ns is None else row.claim_first_ns,
+        claim_max_ns=max([*claims, *([] if row.claim_max_ns is None else [row.claim_max_ns])], default=None),
+        imported=row.imported if change.imported is None else change.imported,
     )
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from manent.codec.canonical import escape_name, loads
 from manent.model.events import CONTENT_KINDS
 from manent.model.ids import BEFORE_ALL, Stamp, turn_id_of
-from manent.model.log import LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
+from manent.model.log import END_FIELD, LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
+from manent.model.owners import Owner
 from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
     KeyRow,
+    LinkRow,
+    Measures,
     MessageEntry,
     MessageRow,
+    MessageState,
     Place,
     TurnRow,
 )
@@ -49,9 +54,12 @@ class MemoryReader:
     def list_workspaces(self) -> Sequence[WorkspaceInfo]:
         return [self._workspace(uid) for uid in sorted(self._state.workspaces)]
 
+    def find_workspace_info(self, workspace: str) -> WorkspaceInfo | None:
+        return self._workspace(workspace) if workspace in self._state.workspaces else None
+
     def _workspace(self, workspace: str) -> WorkspaceInfo:
         infos = [stream.info for stream in self._state.streams.values()]
-        own = sorted(info.uid for info in infos if info.workspace == workspace and info.id is None)
+        own = sorted(i.uid for i in infos if i.workspace == workspace and i.id is None and not i.deleted)
         aliases = sorted(alias for alias, uid in self._state.aliases.items() if uid == workspace)
         return WorkspaceInfo(workspace, tuple(own), tuple(aliases))
 
@@ -97,11 +105,15 @@ class MemoryReader:
             for field, (value, stamp) in sorted(registers.items())
         ]
 
+    def find_owner(self, workspace: str, id: str) -> Owner | None:
+        return self._state.owners.get((workspace, id))
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         ranked = [
             (rank, uid)
             for uid, stream in self._state.streams.items()
             if listing.workspace in (None, stream.info.workspace)
+            and (_is_resumable(stream) or not listing.resumable)
             and (rank := _rank(stream, listing.as_of)) is not None
         ]
         ranked.sort(reverse=listing.newest_first)
@@ -152,6 +164,40 @@ class MemoryReader:
             return found
         return next((turn for turn in turns.values() if turn.stamp == stamp), None)
 
+    def find_open_turn(self, uid: str) -> TurnRow | None:
+        turns = self.read_turns(uid, Span(limit=-1))
+        return next((turn for turn in turns if turn.state == "open" and not turn.implicit), None)
+
+    def read_links(self, uid: str) -> Sequence[LinkRow]:
+        return [link for _, link in sorted(self._stream(uid).links.items())]
+
+    def read_links_to(self, uid: str) -> Sequence[tuple[str, LinkRow]]:
+        found = [
+            (other, link)
+            for other in self._state.streams
+            for link in self.read_links(other)
+            if link.to_uid == uid
+        ]
+        return sorted(found, key=lambda pair: (pair[1].seq, pair[1].writer, pair[0]))
+
+    def measure(self, workspace: str | None, uid: str | None = None) -> Measures:
+        streams = [
+            stream
+            for each, stream in self._state.streams.items()
+            if stream.row and (each == uid if uid else workspace in (None, stream.info.workspace))
+        ]
+        messages = [row for stream in streams for row in stream.messages.values()]
+        turns = [turn for stream in streams for turn in stream.turns.values()]
+        rows = [stream.row for stream in streams if stream.row]
+        return Measures(
+            len(streams),
+            dict(Counter(row.role for row in messages if row.state == MessageState.PRESENT)),
+            dict(Counter(turn.state for turn in turns)),
+            _tokens(_usage_leaves(streams)),
+            min((row.claim_first_ns for row in rows if row.claim_first_ns is not None), default=None),
+            max((row.claim_max_ns for row in rows if row.claim_max_ns is not None), default=None),
+        )
+
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         return self._stream(uid).keys.get(key_digest)
 
@@ -188,6 +234,7 @@ class MemoryReader:
             yield stream.row
         yield from self._messages(uid)
         yield from self.read_turns(uid, Span(limit=-1))
+        yield from self.read_links(uid)
         for digest, (seq, writer) in sorted(stream.keys.items()):
             yield KeyRow(digest, seq, writer)
 
@@ -213,6 +260,31 @@ class MemoryReader:
             row.claim_ns,
             tuple((leaf.name, leaf.data) for leaf in leaves),
         )
+
+
+def _is_resumable(stream: Stream) -> bool:
+    """What `latest_open` may offer: not ended, not spawned, and last spoken to here."""
+    value, _ = stream.registers.get(END_FIELD, (None, None))
+    return stream.row is not None and not (stream.row.imported or stream.row.spawned) and value is None
+
+
+def _usage_leaves(streams: Iterable[Stream]) -> Iterator[bytes]:
+    """What was measured, once for each event that put a message."""
+    for stream in streams:
+        for stamp in {Stamp(row.seq, row.writer) for row in stream.messages.values()}:
+            for leaf in stream.entries[stamp].leaves:
+                if leaf.name == "usage" and leaf.data is not None:
+                    yield leaf.data
+
+
+def _tokens(leaves: Iterable[bytes]) -> dict[str, tuple[int, float]]:
+    found: dict[str, tuple[int, float]] = {}
+    for leaf in leaves:
+        for field, value in loads(leaf).items():
+            if isinstance(value, int | float):
+                count, total = found.get(field, (0, 0))
+                found[field] = count + 1, total + value
+    return found
 
 
 def _first(items: list[T], limit: int) -> list[T]:

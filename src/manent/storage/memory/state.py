@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from manent.model.ids import Stamp
 from manent.model.log import LogEntry, StreamInfo, Tip
-from manent.model.rows import ConversationRow, MessageRow, TurnRow
+from manent.model.owners import Owner
+from manent.model.rows import ConversationRow, LinkRow, MessageRow, TurnRow
 
 S = TypeVar("S", "Stream", "State")
 
@@ -27,6 +28,7 @@ class Stream:
     row: ConversationRow | None = None
     messages: dict[str, MessageRow] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
+    links: dict[Stamp, LinkRow] = field(default_factory=dict)
     keys: dict[bytes, Stamp] = field(default_factory=dict)
 
 
@@ -36,7 +38,7 @@ class State:
     Everything. A committed state never changes again: a transaction works on a copy and puts it in place.
 
     `log` holds (stream, stamp) by position, the first at position 1; `ids` and `keys` lead from
-    (workspace, name) to a stream.
+    (workspace, name) to a stream, `owners` from (workspace, id) to who owns that.
     """
 
     store_id: str
@@ -49,6 +51,7 @@ class State:
     streams: dict[str, Stream] = field(default_factory=dict)
     ids: dict[tuple[str, str], str] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    owners: dict[tuple[str, str], Owner] = field(default_factory=dict)
 
 
 def copied(original: S) -> S:

@@ -12,6 +12,7 @@ from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.changes import Change
 from manent.model.ids import Stamp
 from manent.model.log import KEY_FIELD, Leaf, LogEntry, Pending, SealedEvent, StreamInfo, Tip, WorkspaceInfo
+from manent.model.owners import Owner
 from manent.storage.memory.changes import make_change
 from manent.storage.memory.reader import MemoryReader
 from manent.storage.memory.state import State, Stream, copied
@@ -115,7 +116,7 @@ class MemoryTransaction:
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
         stream = self._stream(uid)
-        stamp = stamp or Stamp(self._state.clock + 1, self._writer)
+        stamp = stamp or self.tick()
         self._raise_clock(stamp.seq)
         known = stream.registers.get(field)
         if known is not None and known[1] >= stamp:
@@ -135,6 +136,53 @@ class MemoryTransaction:
         if key is not None:
             keys[info.workspace, key] = info.uid
 
+    def tick(self) -> Stamp:
+        self._state.clock += 1
+        return Stamp(self._state.clock, self._writer)
+
+    def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
+        if owner is None:
+            self._state.owners.pop((workspace, id), None)
+        else:
+            self._state.owners[workspace, id] = owner
+
+    def delete_stream(self, uid: str) -> None:
+        stream, info = self._stream(uid), self._stream(uid).info
+        self._move_key(info, None)
+        if info.id is not None:
+            del self._state.ids[info.workspace, info.id]
+            self.put_owner(info.workspace, info.id, None)
+        stream.registers.clear()
+        self.clear(uid)
+        stream.info = StreamInfo(uid, info.workspace, None, deleted=True)
+
+    def move_stream(self, stream: StreamInfo) -> None:
+        own, ids = self._stream(stream.uid), self._state.ids
+        if stream.workspace not in self._state.workspaces:
+            raise NotFoundError("workspace", stream.workspace)
+        if stream.id is not None and ids.get((stream.workspace, stream.id), stream.uid) != stream.uid:
+            raise AlreadyExistsError("id", stream.id)
+        key = next((name for (_, name), uid in self._state.keys.items() if uid == stream.uid), None)
+        self._move_key(stream, key)
+        if own.info.id is not None:
+            del ids[own.info.workspace, own.info.id]
+        if stream.id is not None:
+            ids[stream.workspace, stream.id] = stream.uid
+        own.info = stream
+
+    def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
+        if workspace is None:
+            self._state.aliases.pop(alias, None)
+        elif workspace not in self._state.workspaces:
+            raise NotFoundError("workspace", workspace)
+        else:
+            self._state.aliases[alias] = workspace
+
+    def drop_workspace(self, workspace: str) -> None:
+        used = {stream.info.workspace for stream in self._state.streams.values()}
+        if workspace not in used and workspace not in self._state.aliases.values():
+            self._state.workspaces.discard(workspace)
+
     def adopt_source_key(self, source_key: bytes) -> None:
         self._state.source_key = source_key
 
@@ -145,6 +193,7 @@ class MemoryTransaction:
         stream.row = None
         stream.messages.clear()
         stream.turns.clear()
+        stream.links.clear()
         stream.keys.clear()
 
     def apply(self, uid: str, changes: Iterable[Change]) -> None:

@@ -110,6 +110,8 @@ class SqliteBackend:
             self.notice = making.notice_of(self.url, self.path, why)
         if fresh:
             retry(lambda: making.create_schema(connection, self._journal), deadline)
+        else:
+            retry(lambda: making.migrate(connection, self.url), deadline)
 
     def _open_connection(self) -> apsw.Connection:
         return engine.open_connection(

@@ -34,7 +34,7 @@ _SQL = load_queries("manent.storage.sqlite")
 APPLICATION_ID = 0x6D6E6E74
 """`mnnt`: marks the file as ours."""
 
-FORMAT = 1
+FORMAT = 2
 """The store format that this release writes, kept in the file's user_version."""
 
 PAGE_SIZE = 8192

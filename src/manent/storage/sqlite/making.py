@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from manent.errors import DamagedStoreError, NotAStoreError, NotFoundError
+from manent.errors import DamagedStoreError, NotAStoreError, NotFoundError, ReadOnlyError
 from manent.storage.installation import make_owner_only
 from manent.storage.sql import load_queries, load_script
 from manent.storage.sqlite import engine
@@ -107,6 +107,31 @@ def create_schema(connection: apsw.Connection, journal: str) -> None:
     if journal == "wal":
         # So that the file says what it is: without its log it must never look like a new one (D-9).
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
+def migrate(connection: apsw.Connection, url: str) -> None:
+    """
+    Bring an older store to this format: all steps at once, or none (M-1, M-2).
+
+    Raises:
+        ReadOnlyError: it cannot be written here, so that it stays as it is.
+    """
+    if connection.pragma("user_version") == engine.FORMAT:
+        return
+    if connection.readonly("main"):
+        why = "an older format is brought up to date first; open it once for writing, or a copy of it"
+        raise ReadOnlyError(store=url, why=why)
+    engine.keep_commits(connection, "full", str(connection.pragma("journal_mode")))
+    connection.execute(SQL["begin_write"])
+    try:
+        for format in range(connection.pragma("user_version") + 1, engine.FORMAT + 1):
+            for _ in connection.execute(load_script(f"{PACKAGE}.migrations", f"{format}.sql")):
+                pass
+            connection.pragma("user_version", format)
+        connection.execute(SQL["commit"])
+    except BaseException:
+        roll_back(connection)
+        raise
 
 
 def roll_back(connection: apsw.Connection) -> None:

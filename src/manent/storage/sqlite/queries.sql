@@ -76,6 +76,10 @@ WHERE a.kind = :kind AND a.value = :value;
 -- Every workspace: for the owner, for exports, and to list over all of them.
 SELECT uid FROM workspaces ORDER BY uid;
 
+-- name: find_workspace_uid
+-- Whether there is a workspace.
+SELECT uid FROM workspaces WHERE uid = :workspace;
+
 -- name: list_aliases
 -- The names of one workspace.
 SELECT a.kind, a.value FROM workspace_aliases a JOIN workspaces w ON w.workspace = a.workspace
@@ -84,7 +88,7 @@ WHERE w.uid = :workspace ORDER BY a.kind, a.value;
 -- name: list_workspace_streams
 -- The workspace's own streams, which hold deletions and holds; two after a merge.
 SELECT s.uid FROM streams s JOIN workspaces w ON w.workspace = s.workspace
-WHERE w.uid = :workspace AND s.id IS NULL ORDER BY s.uid;
+WHERE w.uid = :workspace AND s.id IS NULL AND NOT s.deleted ORDER BY s.uid;
 
 -- name: put_workspace
 -- A workspace appears with its first write; once more changes nothing.
@@ -95,6 +99,23 @@ INSERT INTO workspaces (uid) VALUES (:workspace) ON CONFLICT (uid) DO NOTHING;
 INSERT INTO workspace_aliases (kind, value, workspace)
 SELECT :kind, :value, workspace FROM workspaces WHERE uid = :workspace
 ON CONFLICT (kind, value) DO NOTHING;
+
+-- name: move_alias
+-- An alias leads elsewhere from now on.
+INSERT INTO workspace_aliases (kind, value, workspace)
+SELECT :kind, :value, workspace FROM workspaces WHERE uid = :workspace
+ON CONFLICT (kind, value) DO UPDATE SET workspace = excluded.workspace;
+
+-- name: drop_alias
+-- An alias leads nowhere any more.
+DELETE FROM workspace_aliases WHERE kind = :kind AND value = :value;
+
+-- name: drop_workspace
+-- A workspace from which everything was moved away.
+DELETE FROM workspaces WHERE uid = :workspace
+  AND NOT EXISTS (SELECT 1 FROM streams s WHERE s.workspace = workspaces.workspace)
+  AND NOT EXISTS (SELECT 1 FROM workspace_aliases a WHERE a.workspace = workspaces.workspace)
+  AND NOT EXISTS (SELECT 1 FROM owners o WHERE o.workspace = workspaces.workspace);
 
 -- name: put_stream
 -- A conversation, or (id NULL) a workspace's own stream.
@@ -107,8 +128,29 @@ SELECT stream FROM streams WHERE uid = :uid;
 
 -- name: find_stream
 -- A stream's identity by its uid, which only a fenced look-up gives out.
-SELECT s.uid, w.uid, s.id FROM streams s JOIN workspaces w ON w.workspace = s.workspace
+SELECT s.uid, w.uid, s.id, s.deleted FROM streams s JOIN workspaces w ON w.workspace = s.workspace
 WHERE s.uid = :uid;
+
+-- name: move_stream
+-- A stream is in another workspace, or has another id, from now on.
+UPDATE streams SET workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace), id = :id, deleted = :deleted
+WHERE stream = :stream;
+
+-- name: move_conversation
+-- The lists of the other workspace show it.
+UPDATE conversations SET workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace) WHERE stream = :stream;
+
+-- name: move_key
+-- Its key is looked up in the other workspace; the primary key refuses one that is taken there.
+UPDATE conversation_keys SET workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace) WHERE stream = :stream;
+
+-- name: mark_deleted
+-- What is left of a conversation has no id; the headers of its events stay.
+UPDATE streams SET id = NULL, deleted = 1 WHERE stream = :stream;
+
+-- name: drop_registers
+-- Metadata of a deleted conversation.
+DELETE FROM registers WHERE stream = :stream;
 
 -- name: find_ids
 -- An exact id inside one workspace.
@@ -168,6 +210,14 @@ JOIN events e ON e.position = l.leaf >> 16
 JOIN streams s ON s.stream = e.stream
 WHERE l.leaf & 65535 > 0 AND NOT EXISTS (SELECT 1 FROM leaves k WHERE k.leaf = l.leaf - 1)
 ORDER BY e.position;
+
+-- name: find_forged_ends
+-- Conversations that lists take for ended or open against their register: only tampering makes any.
+SELECT coalesce(s.id, lower(hex(s.uid))) FROM conversations c
+JOIN streams s ON s.stream = c.stream
+WHERE c.ended IS NOT EXISTS (SELECT 1 FROM registers r
+                             WHERE r.stream = c.stream AND r.field = 'end_reason' AND r.value IS NOT NULL)
+ORDER BY 1;
 
 -- name: find_forged_keys
 -- Keys of conversations that have none: only tampering makes any.
@@ -261,6 +311,10 @@ WHERE (excluded.seq, excluded.writer) > (seq, writer);
 SELECT r.field, r.value, r.seq, r.writer FROM registers r JOIN streams s ON s.stream = r.stream
 WHERE s.uid = :uid ORDER BY r.field;
 
+-- name: set_ended
+-- The register `end_reason` was set or unset; `latest_open` looks at this.
+UPDATE conversations SET ended = :ended WHERE stream = :stream;
+
 -- name: drop_key
 -- A conversation gives up its key, before it takes another one.
 DELETE FROM conversation_keys WHERE stream = :stream;
@@ -270,20 +324,50 @@ DELETE FROM conversation_keys WHERE stream = :stream;
 INSERT INTO conversation_keys (key, workspace, stream)
 SELECT :key, workspace, stream FROM streams WHERE stream = :stream;
 
+-- ==== owners =======================================================================================
+
+-- name: put_owner
+-- Who owns a conversation, there or not yet.
+INSERT INTO owners (workspace, id, epoch, writer, host, boot_id, namespace, pid, started, claimed_ns, heartbeat_ns)
+SELECT workspace, :id, :epoch, :writer, :host, :boot_id, :namespace, :pid, :started, :claimed_ns, :heartbeat_ns
+FROM workspaces WHERE uid = :workspace
+ON CONFLICT (workspace, id) DO UPDATE SET
+    epoch = excluded.epoch, writer = excluded.writer, host = excluded.host, boot_id = excluded.boot_id,
+    namespace = excluded.namespace, pid = excluded.pid, started = excluded.started,
+    claimed_ns = excluded.claimed_ns, heartbeat_ns = excluded.heartbeat_ns;
+
+-- name: drop_owner
+-- Nobody owns it.
+DELETE FROM owners WHERE workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace) AND id = :id;
+
+-- name: drop_owner_of_stream
+-- Nobody owns a conversation that goes.
+DELETE FROM owners
+WHERE (workspace, id) IN (SELECT s.workspace, s.id FROM streams s WHERE s.stream = :stream AND s.id IS NOT NULL);
+
+-- name: find_owner
+-- The owner as recorded, alive or not.
+SELECT o.epoch, o.writer, o.host, o.boot_id, o.namespace, o.pid, o.started, o.claimed_ns, o.heartbeat_ns
+FROM owners o JOIN workspaces w ON w.workspace = o.workspace
+WHERE w.uid = :workspace AND o.id = :id;
+
 -- ==== the read model: changes ======================================================================
 
 -- name: touch_conversation
 -- Activity moves up only; claims keep their first and their running maximum (R-2).
 INSERT INTO conversations (stream, workspace, activity_seq, activity_writer, head, head_seq, head_writer,
-                           linear, claim_first_ns, claim_max_ns)
-SELECT stream, workspace, :seq, :writer, NULL, -1, x'', 1, :claim_ns, :claim_ns
+                           linear, claim_first_ns, claim_max_ns, imported, ended)
+SELECT stream, workspace, :seq, :writer, NULL, -1, x'', 1, :claim_ns, :claim_ns, coalesce(:imported, 0),
+       EXISTS (SELECT 1 FROM registers r
+               WHERE r.stream = :stream AND r.field = 'end_reason' AND r.value IS NOT NULL)
 FROM streams WHERE stream = :stream
 ON CONFLICT (stream) DO UPDATE SET
     activity_seq = excluded.activity_seq,
     activity_writer = excluded.activity_writer,
     claim_first_ns = coalesce(claim_first_ns, excluded.claim_first_ns),
     claim_max_ns = max(coalesce(claim_max_ns, excluded.claim_max_ns),
-                       coalesce(excluded.claim_max_ns, claim_max_ns))
+                       coalesce(excluded.claim_max_ns, claim_max_ns)),
+    imported = coalesce(:imported, imported)
 WHERE (excluded.activity_seq, excluded.activity_writer) > (activity_seq, activity_writer);
 
 -- name: put_message
@@ -324,6 +408,16 @@ UPDATE turns SET state = :state, state_seq = :seq, state_writer = :writer
 WHERE stream = :stream AND seq = :at_seq AND writer = :at_writer
   AND (:seq, :writer) > (coalesce(state_seq, seq), coalesce(state_writer, writer));
 
+-- name: put_link
+-- One event tells one relation.
+INSERT INTO links (stream, seq, writer, relation, to_uid, message_id)
+VALUES (:stream, :seq, :writer, :relation, :to_uid, :message_id)
+ON CONFLICT DO NOTHING;
+
+-- name: mark_spawned
+-- Another conversation runs this one.
+UPDATE conversations SET spawned = 1 WHERE stream = :stream;
+
 -- name: put_idempotency_key
 -- The first event under a key keeps it.
 INSERT INTO idempotency_keys (stream, key_digest, seq, writer)
@@ -342,6 +436,10 @@ DELETE FROM messages WHERE stream = :stream;
 -- Before a refold: its turns.
 DELETE FROM turns WHERE stream = :stream;
 
+-- name: clear_links
+-- Before a refold: its relations to others.
+DELETE FROM links WHERE stream = :stream;
+
 -- name: clear_idempotency_keys
 -- Before a refold: its idempotency keys.
 DELETE FROM idempotency_keys WHERE stream = :stream;
@@ -351,13 +449,13 @@ DELETE FROM idempotency_keys WHERE stream = :stream;
 -- name: find_row
 -- The fold of one conversation as a whole.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
-       c.claim_first_ns, c.claim_max_ns
+       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
 FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
 
 -- name: find_checked_row
 -- The same for `verify`: a row that stands in the lists of another workspace is none.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
-       c.claim_first_ns, c.claim_max_ns
+       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
 FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace WHERE s.uid = :uid;
 
 -- name: find_message
@@ -558,13 +656,13 @@ ORDER BY m.turn_seq, m.turn_writer, m.seq, m.writer, m.ordinal;
 -- Conversations by activity. Those that moved after :as_of take part with the activity that they had
 -- then, so that paging shows each exactly once; those that began after it do not.
 SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
-       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
 FROM (
     SELECT * FROM (
         SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
         JOIN streams s ON s.stream = c.stream
         WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
-          AND c.activity_seq <= min(:as_of, :rank)
+          AND c.resumable = :resumable AND c.activity_seq <= min(:as_of, :rank)
           AND (c.activity_seq < :rank OR s.uid < :uid)
         ORDER BY c.activity_seq DESC, s.uid DESC LIMIT :limit
     )
@@ -574,7 +672,7 @@ FROM (
                           AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
         FROM conversations c
         WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
-          AND c.activity_seq > :as_of
+          AND c.resumable = :resumable AND c.activity_seq > :as_of
     )
 ) ranked
 JOIN conversations c ON c.stream = ranked.stream
@@ -586,13 +684,13 @@ ORDER BY ranked.rank DESC, s.uid DESC LIMIT :limit;
 -- name: list_oldest
 -- As list_newest, the least recently active first.
 SELECT s.uid, s.id, w.uid, ranked.rank, c.activity_seq, c.activity_writer, c.head, c.head_seq,
-       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns
+       c.head_writer, c.linear, c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
 FROM (
     SELECT * FROM (
         SELECT c.stream AS stream, c.activity_seq AS rank FROM conversations c
         JOIN streams s ON s.stream = c.stream
         WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
-          AND c.activity_seq >= :rank AND c.activity_seq <= :as_of
+          AND c.resumable = :resumable AND c.activity_seq >= :rank AND c.activity_seq <= :as_of
           AND (c.activity_seq > :rank OR s.uid > :uid)
         ORDER BY c.activity_seq, s.uid LIMIT :limit
     )
@@ -602,7 +700,7 @@ FROM (
                           AND e.kind IN (SELECT value FROM json_each(:content_kinds))) AS rank
         FROM conversations c
         WHERE c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
-          AND c.activity_seq > :as_of
+          AND c.resumable = :resumable AND c.activity_seq > :as_of
     )
 ) ranked
 JOIN conversations c ON c.stream = ranked.stream
@@ -610,6 +708,57 @@ JOIN streams s ON s.stream = ranked.stream
 JOIN workspaces w ON w.workspace = s.workspace
 WHERE ranked.rank IS NOT NULL AND (ranked.rank, s.uid) > (:rank, :uid)
 ORDER BY ranked.rank, s.uid LIMIT :limit;
+
+-- name: find_open_turn
+-- The first turn that was begun by itself and has not ended.
+SELECT t.seq, t.writer, t.turn_id, t.position, t.state, coalesce(t.state_seq, t.seq),
+       coalesce(t.state_writer, t.writer), t.implicit, t.has_details
+FROM turns t
+WHERE t.stream = (SELECT stream FROM streams WHERE uid = :uid) AND t.state = 'open' AND NOT t.implicit
+ORDER BY t.seq, t.writer LIMIT 1;
+
+-- name: read_links
+-- The relations of one conversation to others.
+SELECT k.seq, k.writer, k.relation, k.to_uid, k.message_id, s.uid FROM links k JOIN streams s ON s.stream = k.stream
+WHERE s.uid = :uid ORDER BY k.seq, k.writer;
+
+-- name: read_links_to
+-- The relations of others to one conversation.
+SELECT k.seq, k.writer, k.relation, k.to_uid, k.message_id, s.uid FROM links k JOIN streams s ON s.stream = k.stream
+WHERE k.to_uid = :uid ORDER BY k.seq, k.writer, s.uid;
+
+-- name: measure
+-- Counts by what they count, over one conversation (:uid), a workspace, or (both NULL) everything.
+-- Usage is that of the event that put a message, once also where a turn put two.
+WITH chosen AS (
+    SELECT c.stream FROM conversations c JOIN streams s ON s.stream = c.stream WHERE s.uid = :uid
+    UNION ALL
+    SELECT c.stream FROM conversations c
+    WHERE :uid IS NULL AND c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
+    UNION ALL
+    SELECT c.stream FROM conversations c WHERE :uid IS NULL AND :workspace IS NULL
+)
+SELECT 'conversations', '', count(*), 0 FROM chosen
+UNION ALL
+SELECT 'messages', m.role, count(*), 0 FROM chosen x JOIN messages m ON m.stream = x.stream
+WHERE m.state = 0 GROUP BY m.role
+UNION ALL
+SELECT 'turns', t.state, count(*), 0 FROM chosen x JOIN turns t ON t.stream = x.stream GROUP BY t.state
+UNION ALL
+SELECT 'first', '', count(c.claim_first_ns), min(c.claim_first_ns)
+FROM chosen x JOIN conversations c ON c.stream = x.stream
+UNION ALL
+SELECT 'last', '', count(c.claim_max_ns), max(c.claim_max_ns)
+FROM chosen x JOIN conversations c ON c.stream = x.stream
+UNION ALL
+SELECT 'tokens', u.key, count(*), sum(u.value)
+FROM (SELECT DISTINCT m.stream, m.seq, m.writer FROM chosen x JOIN messages m ON m.stream = x.stream
+      WHERE m.has_details) told
+JOIN events e ON e.stream = told.stream AND e.seq = told.seq AND e.writer = told.writer
+JOIN leaves l ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16 AND l.name = 'usage'
+JOIN json_each(CAST(l.data AS TEXT)) u
+WHERE l.data IS NOT NULL AND u.type IN ('integer', 'real')
+GROUP BY u.key;
 
 -- ==== blobs and drafts =============================================================================
 

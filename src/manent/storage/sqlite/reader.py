@@ -12,10 +12,13 @@ from manent.codec.canonical import dumps, escape_name, unescape_name
 from manent.model.events import CONTENT_KINDS
 from manent.model.ids import ID_BYTES_MAX, Stamp, made_place
 from manent.model.log import LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
+from manent.model.owners import Owner
 from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
     KeyRow,
+    LinkRow,
+    Measures,
     MessageEntry,
     MessageRow,
     Place,
@@ -64,6 +67,10 @@ class SqliteReader:
     def list_workspaces(self) -> Sequence[WorkspaceInfo]:
         return [self._workspace(row[0]) for row in self._rows("list_workspaces").fetchall()]
 
+    def find_workspace_info(self, workspace: str) -> WorkspaceInfo | None:
+        row = self._row("find_workspace_uid", workspace=bytes.fromhex(workspace))
+        return self._workspace(row[0]) if row else None
+
     def _workspace(self, uid: bytes) -> WorkspaceInfo:
         streams = self._rows("list_workspace_streams", workspace=uid).fetchall()
         aliases = self._rows("list_aliases", workspace=uid).fetchall()
@@ -99,6 +106,10 @@ class SqliteReader:
     def read_registers(self, uid: str) -> Sequence[Register]:
         return list(rows.to_registers(self._rows("read_registers", uid=bytes.fromhex(uid))))
 
+    def find_owner(self, workspace: str, id: str) -> Owner | None:
+        row = self._row("find_owner", workspace=bytes.fromhex(workspace), id=escape_name(id))
+        return rows.to_owner(row) if row else None
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         name = "list_newest" if listing.newest_first else "list_oldest"
         rank, uid = listing.after or ((SEQ_MAX, "ff" * 17) if listing.newest_first else (-1, ""))
@@ -110,7 +121,13 @@ class SqliteReader:
             "content_kinds": _KINDS,
         }
         fences = [listing.workspace] if listing.workspace else [w.uid for w in self.list_workspaces()]
-        found = [row for w in fences for row in self._rows(name, workspace=bytes.fromhex(w), **values)]
+        halves = (1,) if listing.resumable else (0, 1)
+        found = [
+            row
+            for workspace in map(bytes.fromhex, fences)
+            for half in halves
+            for row in self._rows(name, workspace=workspace, resumable=half, **values)
+        ]
         found.sort(key=itemgetter(3, 0), reverse=listing.newest_first)
         return [self._conversation(row) for row in found[: listing.limit]]
 
@@ -155,7 +172,8 @@ class SqliteReader:
             for name, seq, writer in self._rows("find_torn_leaves")
         ]
         keys = [f"conversation:{unescape_name(row[0])}" for row in self._rows("find_forged_keys")]
-        return [*events, *leaves, *torn, *keys]
+        ends = [f"conversation:{unescape_name(row[0])}" for row in self._rows("find_forged_ends")]
+        return [*events, *leaves, *torn, *keys, *ends]
 
     # --- the read model
 
@@ -185,6 +203,22 @@ class SqliteReader:
         writer = bytes.fromhex(stamp.writer)
         row = self._row("find_turn_at", uid=bytes.fromhex(uid), seq=stamp.seq, writer=writer)
         return rows.to_turn_row(row) if row else None
+
+    def find_open_turn(self, uid: str) -> TurnRow | None:
+        row = self._row("find_open_turn", uid=bytes.fromhex(uid))
+        return rows.to_turn_row(row) if row else None
+
+    def read_links(self, uid: str) -> Sequence[LinkRow]:
+        return [rows.to_link_row(row) for row in self._rows("read_links", uid=bytes.fromhex(uid))]
+
+    def read_links_to(self, uid: str) -> Sequence[tuple[str, LinkRow]]:
+        found = self._rows("read_links_to", uid=escape_name(uid))
+        return [(row[5].hex(), rows.to_link_row(row)) for row in found]
+
+    def measure(self, workspace: str | None, uid: str | None = None) -> Measures:
+        scope = {"workspace": workspace, "uid": uid}
+        values = {name: value and bytes.fromhex(value) for name, value in scope.items()}
+        return rows.to_measures(self._rows("measure", **values))
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         row = self._row("find_key", uid=bytes.fromhex(uid), key_digest=key_digest)
@@ -227,6 +261,7 @@ class SqliteReader:
             yield rows.to_conversation_row(row)
         yield from map(rows.to_message_row, self._rows("read_checked_message_rows", **named))
         yield from map(rows.to_turn_row, self._rows("read_checked_turns", **named))
+        yield from map(rows.to_link_row, self._rows("read_links", **named))
         for digest, seq, writer in self._rows("read_keys", **named):
             yield KeyRow(digest, seq, writer.hex())
 

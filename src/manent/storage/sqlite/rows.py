@@ -8,10 +8,20 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from manent.codec.canonical import loads, unescape_name
+from manent.codec.canonical import escape_name, loads, unescape_name
 from manent.model.ids import Stamp, turn_id_of
 from manent.model.log import Header, Leaf, LogEntry, Register, StreamInfo
-from manent.model.rows import Content, ConversationRow, MessageEntry, MessageRow, MessageState, TurnRow
+from manent.model.owners import Owner, Process
+from manent.model.rows import (
+    Content,
+    ConversationRow,
+    LinkRow,
+    Measures,
+    MessageEntry,
+    MessageRow,
+    MessageState,
+    TurnRow,
+)
 
 Row = Sequence[Any]
 
@@ -186,12 +196,67 @@ def to_conversation_row(row: Row) -> ConversationRow:
         linear=row[6],
         claim_first_ns=row[7],
         claim_max_ns=row[8],
+        imported=row[9],
+        spawned=row[10],
     )
+
+
+def to_link_row(row: Row) -> LinkRow:
+    """A relation to another conversation."""
+    message_id = None if row[4] is None else unescape_name(row[4])
+    return LinkRow(row[0], row[1].hex(), unescape_name(row[2]), unescape_name(row[3]), message_id)
+
+
+def to_measures(rows: Iterable[Row]) -> Measures:
+    """Counts, from rows of (what, name, count, sum)."""
+    found: dict[str, dict[str, tuple[int, Any]]] = {}
+    for what, name, count, total in rows:
+        found.setdefault(what, {})[unescape_name(name)] = (count, total)
+    counts = {
+        what: {name: count for name, (count, _) in found.get(what, {}).items()}
+        for what in ("messages", "turns")
+    }
+    return Measures(
+        conversations=found["conversations"][""][0],
+        tokens=found.get("tokens", {}),
+        claim_first_ns=found["first"][""][1],
+        claim_max_ns=found["last"][""][1],
+        **counts,
+    )
+
+
+def to_owner(row: Row) -> Owner:
+    """Who owns a conversation."""
+    epoch, writer, host, boot_id, namespace, pid, started, claimed_ns, heartbeat_ns = row
+    return Owner(
+        process=Process(unescape_name(host), unescape_name(boot_id), unescape_name(namespace), pid, started),
+        epoch=epoch,
+        writer=writer.hex(),
+        claimed_ns=claimed_ns,
+        heartbeat_ns=heartbeat_ns,
+    )
+
+
+def from_owner(owner: Owner) -> dict[str, Any]:
+    """Who owns a conversation, as parameters."""
+    process = owner.process
+    return {
+        "epoch": owner.epoch,
+        "writer": bytes.fromhex(owner.writer),
+        "host": escape_name(process.host),
+        "boot_id": escape_name(process.boot_id),
+        "namespace": escape_name(process.namespace),
+        "pid": process.pid,
+        "started": process.started,
+        "claimed_ns": owner.claimed_ns,
+        "heartbeat_ns": owner.heartbeat_ns,
+    }
 
 
 def to_stream(row: Row) -> StreamInfo:
     """A stream's identity."""
-    return StreamInfo(row[0].hex(), row[1].hex(), None if row[2] is None else unescape_name(row[2]))
+    id = None if row[2] is None else unescape_name(row[2])
+    return StreamInfo(row[0].hex(), row[1].hex(), id, len(row) > 3 and row[3] == 1)
 
 
 def to_registers(rows: Iterable[Row]) -> Iterator[Register]:

@@ -1,4 +1,5 @@
--- The schema of a store, format 1. `PRAGMA user_version` holds the format, `application_id` "mnnt".
+-- The schema of a store, format 2. `PRAGMA user_version` holds the format, `application_id` "mnnt".
+-- Older formats are brought here by the scripts in `migrations`, which give the same tables and columns.
 -- Times are nanoseconds since 1970 UTC. Identities are bytes of their hexadecimal form.
 
 -- The store itself: one row. `clock`: no seq given out is above both it and the newest event's (L-1).
@@ -28,12 +29,13 @@ CREATE TABLE workspace_aliases (
     PRIMARY KEY (kind, value)
 ) STRICT, WITHOUT ROWID;
 
--- A conversation's identity, or (id NULL) a workspace's own stream.
+-- A conversation's identity, or (id NULL) a workspace's own stream, or what is left of a deleted conversation.
 CREATE TABLE streams (
     stream INTEGER PRIMARY KEY,
     uid BLOB NOT NULL UNIQUE,
     workspace INTEGER NOT NULL REFERENCES workspaces,
-    id TEXT
+    id TEXT,
+    deleted INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX streams_by_id ON streams (workspace, id) WHERE id IS NOT NULL;
 CREATE INDEX streams_of_all_by_id ON streams (id) WHERE id IS NOT NULL;
@@ -93,8 +95,29 @@ CREATE TABLE conversation_keys (
     PRIMARY KEY (key, workspace)
 ) STRICT, WITHOUT ROWID;
 
+-- ---- owners -------------------------------------------------------------------------------------
+
+-- Which process a conversation belongs to, by its id: it may be owned before it is there. Never exported.
+CREATE TABLE owners (
+    workspace INTEGER NOT NULL REFERENCES workspaces,
+    id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    writer BLOB NOT NULL,
+    host TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started INTEGER,
+    claimed_ns INTEGER NOT NULL,
+    heartbeat_ns INTEGER NOT NULL,
+    PRIMARY KEY (workspace, id)
+) STRICT, WITHOUT ROWID;
+
 -- ---- the read model: dropped and rebuilt from the log at any time ----------------------------------
 
+-- imported: what was said last was not said here. spawned: another conversation runs this one.
+-- ended: the register `end_reason` is set. resumable: what `latest_open` may offer; it leads the index so that
+-- one index serves it and the lists, which read both halves.
 CREATE TABLE conversations (
     stream INTEGER PRIMARY KEY REFERENCES streams,
     workspace INTEGER NOT NULL,
@@ -105,9 +128,13 @@ CREATE TABLE conversations (
     head_writer BLOB NOT NULL,
     linear INTEGER NOT NULL,
     claim_first_ns INTEGER,
-    claim_max_ns INTEGER
+    claim_max_ns INTEGER,
+    imported INTEGER NOT NULL DEFAULT 0,
+    spawned INTEGER NOT NULL DEFAULT 0,
+    ended INTEGER NOT NULL DEFAULT 0,
+    resumable INTEGER NOT NULL GENERATED ALWAYS AS (NOT (imported OR spawned OR ended)) VIRTUAL
 ) STRICT;
-CREATE INDEX conversations_by_activity ON conversations (workspace, activity_seq);
+CREATE INDEX conversations_by_activity ON conversations (workspace, resumable, activity_seq);
 
 -- Words stay in `leaves`: `leaf_count` of them from `first_leaf` of the event at `position`.
 -- message_id: NULL where it is made of the place. parent_seq, parent_writer, parent_ordinal: where the parent
@@ -159,6 +186,17 @@ CREATE TABLE turns (
     PRIMARY KEY (stream, seq, writer)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX turns_by_id ON turns (stream, turn_id) WHERE turn_id IS NOT NULL;
+
+CREATE TABLE links (
+    stream INTEGER NOT NULL REFERENCES streams,
+    seq INTEGER NOT NULL,
+    writer BLOB NOT NULL,
+    relation TEXT NOT NULL,
+    to_uid TEXT NOT NULL,
+    message_id TEXT,
+    PRIMARY KEY (stream, seq, writer)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX links_by_target ON links (to_uid);
 
 CREATE TABLE idempotency_keys (
     stream INTEGER NOT NULL REFERENCES streams,

@@ -13,9 +13,11 @@ from manent.codec.sealing import NewSalts, digest_of, hash_of, seal
 from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.changes import (
     Change,
+    ConversationSpawned,
     ConversationTouched,
     HeadSet,
     KeyClaimed,
+    LinkPut,
     MessageContentSet,
     MessagePut,
     MessageStateSet,
@@ -23,8 +25,18 @@ from manent.model.changes import (
     TurnStateSet,
 )
 from manent.model.ids import Stamp, made_place, turn_id_of
-from manent.model.log import KEY_FIELD, Leaf, LogEntry, Pending, SealedEvent, StreamInfo, WorkspaceInfo
-from manent.model.rows import MessageRow, TurnRow
+from manent.model.log import (
+    END_FIELD,
+    KEY_FIELD,
+    Leaf,
+    LogEntry,
+    Pending,
+    SealedEvent,
+    StreamInfo,
+    WorkspaceInfo,
+)
+from manent.model.owners import Owner
+from manent.model.rows import LinkRow, MessageRow, TurnRow
 from manent.storage.sqlite import rows
 from manent.storage.sqlite.reader import SQL, SqliteReader
 
@@ -165,8 +177,9 @@ class SqliteTransaction:
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
         stream = self._number(uid)
         if stamp is None:
-            stamp = Stamp(self._clock() + 1, self._writer)
-        self._run("raise_clock", seq=stamp.seq)
+            stamp = self.tick()
+        else:
+            self._run("raise_clock", seq=stamp.seq)
         self._run(
             "put_register",
             stream=stream,
@@ -175,8 +188,17 @@ class SqliteTransaction:
             seq=stamp.seq,
             writer=bytes.fromhex(stamp.writer),
         )
-        if field == KEY_FIELD and self._connection.changes():
+        if not self._connection.changes():
+            return stamp
+        if field == KEY_FIELD:
             self._put_key(stream, value)
+        elif field == END_FIELD:
+            self._run("set_ended", stream=stream, ended=value is not None)
+        return stamp
+
+    def tick(self) -> Stamp:
+        stamp = Stamp(self._clock() + 1, self._writer)
+        self._run("raise_clock", seq=stamp.seq)
         return stamp
 
     def _put_key(self, stream: int, key: str | None) -> None:
@@ -188,6 +210,47 @@ class SqliteTransaction:
         except apsw.ConstraintError:
             raise AlreadyExistsError("key", key) from None
 
+    def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
+        named = {"workspace": bytes.fromhex(workspace), "id": escape_name(id)}
+        if owner is None:
+            self._run("drop_owner", **named)
+        else:
+            self._run("put_owner", **named, **rows.from_owner(owner))
+
+    def delete_stream(self, uid: str) -> None:
+        stream = self._number(uid)
+        for step in ("drop_owner_of_stream", "drop_key", "drop_registers", "mark_deleted"):
+            self._run(step, stream=stream)
+        self.clear(uid)
+
+    def move_stream(self, stream: StreamInfo) -> None:
+        number, workspace = self._number(stream.uid), bytes.fromhex(stream.workspace)
+        if self.read.find_workspace_info(stream.workspace) is None:
+            raise NotFoundError("workspace", stream.workspace)
+        holders = self.read.find_ids(stream.workspace, stream.id) if stream.id is not None else ()
+        if any(holder.uid != stream.uid for holder in holders):
+            raise AlreadyExistsError("id", str(stream.id))
+        id = None if stream.id is None else escape_name(stream.id)
+        deleted = stream.deleted
+        self._run("move_stream", stream=number, workspace=workspace, id=id, deleted=deleted)
+        self._run("move_conversation", stream=number, workspace=workspace)
+        try:
+            self._run("move_key", stream=number, workspace=workspace)
+        except apsw.ConstraintError:
+            raise AlreadyExistsError("key", "of a conversation that moves") from None
+
+    def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
+        named = {"kind": alias[0], "value": escape_name(alias[1])}
+        if workspace is None:
+            self._run("drop_alias", **named)
+            return
+        self._run("move_alias", workspace=bytes.fromhex(workspace), **named)
+        if not self._connection.changes():
+            raise NotFoundError("workspace", workspace)
+
+    def drop_workspace(self, workspace: str) -> None:
+        self._run("drop_workspace", workspace=bytes.fromhex(workspace))
+
     def adopt_source_key(self, source_key: bytes) -> None:
         """An empty store takes over the source key of what it imports."""
         self._run("set_source_key", source_key=source_key)
@@ -196,7 +259,7 @@ class SqliteTransaction:
 
     def clear(self, uid: str) -> None:
         stream = self._number(uid)
-        for table in ("conversation", "messages", "turns", "idempotency_keys"):
+        for table in ("conversation", "messages", "turns", "links", "idempotency_keys"):
             self._run(f"clear_{table}", stream=stream)
 
     def apply(self, uid: str, changes: Iterable[Change]) -> None:
@@ -210,8 +273,12 @@ class SqliteTransaction:
                 self._put_message(stream, row)
             case TurnPut(row):
                 self._put_turn(stream, row)
-            case ConversationTouched(stamp, claim_ns):
-                self._stamped("touch_conversation", stream, stamp, claim_ns=claim_ns)
+            case ConversationTouched(stamp, claim_ns, imported):
+                self._stamped("touch_conversation", stream, stamp, claim_ns=claim_ns, imported=imported)
+            case LinkPut(link):
+                self._put_link(stream, link)
+            case ConversationSpawned():
+                self._run("mark_spawned", stream=stream)
             case HeadSet(head, linear, stamp):
                 name = None if head is None else escape_name(head)
                 self._stamped("set_head", stream, stamp, head=name, linear=linear)
@@ -286,6 +353,17 @@ class SqliteTransaction:
             has_details=row.has_details,
             claim_ns=row.claim_ns,
             **self._parent(stream, row.parent_id),
+        )
+
+    def _put_link(self, stream: int, row: LinkRow) -> None:
+        self._run(
+            "put_link",
+            stream=stream,
+            seq=row.seq,
+            writer=bytes.fromhex(row.writer),
+            relation=escape_name(row.relation),
+            to_uid=escape_name(row.to_uid),
+            message_id=None if row.message_id is None else escape_name(row.message_id),
         )
 
     def _put_turn(self, stream: int, row: TurnRow) -> None:
