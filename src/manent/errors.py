@@ -19,7 +19,11 @@ Every exception of manent, and what each one carries.
     ├── AlreadyExistsError              an id or a key is taken
     ├── ConflictError                   the conversation moved on; carries the actual seq
     ├── IdempotencyError                a key was used before, with other content
+    ├── SparedError                     a conversation that must not be removed as things stand; says why
+    │   └── HeldError                   it is on hold: nothing removes it until the hold is lifted
+    ├── OwnershipLostError              an append of an owner that is none any more; carries who is
     ├── WorkspaceRequiredError          the owner's handle cannot choose a workspace
+    ├── OwnerRequiredError              what moves workspaces needs the owner's handle
     ├── MergeNeededError                two histories differ and only a merge can join them
     ├── InputError                      (ValueError)    an argument that cannot be used
     │   ├── EmptyQueryError             nothing is left to search
@@ -226,6 +230,47 @@ class IdempotencyError(ManentError):
             "Use a new key for a new turn."
         )
         self.address = address
+
+
+class SparedError(ManentError):
+    """A conversation is spared from removal; `reasons` says why: pinned, owned, open_turn."""
+
+    def __init__(self, *, conversation_id: str, reasons: Sequence[str]) -> None:
+        super().__init__(
+            f"Conversation {conversation_id} was not removed: {', '.join(reasons)}. Nothing was changed. "
+            f"{self.ADVICE}"
+        )
+        self.conversation_id = conversation_id
+        self.reasons = tuple(reasons)
+
+    ADVICE = "Unpin it, wait until its owner has released it and its turn has ended, or pass force=True."
+
+
+class HeldError(SparedError):
+    """A conversation is on hold; not even `force` removes it."""
+
+    ADVICE = "Lift the hold first."
+
+
+class OwnershipLostError(ManentError):
+    """An epoch is over: the conversation has another owner now, or none. Nothing was written."""
+
+    def __init__(self, *, conversation_id: str, epoch: int, holder: str | None) -> None:
+        who = f"it belongs to {holder} now" if holder else "nobody owns it now"
+        super().__init__(
+            f"Epoch {epoch} of conversation {conversation_id} is over: {who}. Nothing was written. "
+            "Read what is new, then claim it again."
+        )
+        self.conversation_id = conversation_id
+        self.epoch = epoch
+        self.holder = holder
+
+
+class OwnerRequiredError(ManentError):
+    """Moving what lies in workspaces is for whoever may see all of them."""
+
+    def __init__(self) -> None:
+        super().__init__("This needs the handle over all workspaces. Open the store with workspace=None.")
 
 
 class WorkspaceRequiredError(ManentError):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from manent.errors import InputError, NotFoundError
 from manent.history import restoring
+from manent.history.processes import Processes, local_processes
 from manent.history.runtime import Runtime, Scratch
 from manent.history.store import Store
 from manent.model.imported import ImportReport
-from manent.model.workspaces import DEFAULT, Workspace
+from manent.model.workspaces import DEFAULT, Workspace, names_of
 from manent.storage.port import Backend
 
 SCRATCH_EVENTS_MAX = 20_000
@@ -30,6 +32,8 @@ def open(
     durability: Literal["full", "process"] = "full",
     wait: float = 5.0,
     read_only: bool = False,
+    clock: Callable[[], int] = time.time_ns,
+    processes: Processes | None = None,
 ) -> Store:
     """
     Open a store, and make it when it is not there.
@@ -43,6 +47,8 @@ def open(
         durability: `full`, what was appended survives a power cut; `process`, it survives a killed process.
         wait: seconds that a writer waits for another one before StoreBusyError.
         read_only: refuse every write.
+        clock: says what time it is, in nanoseconds since 1970 UTC; shown and hashed, never ordered by.
+        processes: says who this process is and whether an owner still runs; the system when None.
 
     Raises:
         NotAStoreError, NewerStoreError, DamagedStoreError, FaultyEngineError: nothing was changed.
@@ -55,9 +61,17 @@ def open(
         raise InputError(f"wait is a number of seconds from 0 on, not {wait!r}.")
     if "\0" in os.fspath(url):
         raise InputError("A path cannot hold a NUL character.")
-    fence = Workspace.of(workspace) if isinstance(workspace, str) else workspace
+    fence, *older_names = names_of(workspace) if isinstance(workspace, str) else (workspace,)
     backend = open_backend(url, durability=durability, wait=wait, read_only=read_only)
-    return Store(Runtime(backend, fence, Scratch(make_scratch)))
+    runtime = Runtime(
+        backend,
+        fence,
+        Scratch(make_scratch),
+        clock=clock,
+        processes=processes or local_processes(),
+        older_names=tuple(name for name in older_names if name is not None),
+    )
+    return Store(runtime)
 
 
 def open_backend(

@@ -9,16 +9,18 @@ import msgspec
 
 from manent.codec.leaves import check_storable
 from manent.errors import AlreadyExistsError, ConflictError, InputError, NotFoundError
+from manent.history.handle import find, reach
 from manent.history.idempotency import find_repeated
+from manent.history.ownership import check_epoch
 from manent.history.recording import record
 from manent.history.runtime import Runtime, Target
-from manent.model.events import Event, MessageAdded, TurnAppended
-from manent.model.ids import Stamp, check_message_id, check_name
+from manent.model.events import ConversationCreated, Event, MessageAdded, TurnAppended
+from manent.model.ids import check_message_id, check_name
 from manent.model.log import Pending, StoredEvent
 from manent.model.parts import AnyPart, Part, check_json
 from manent.model.records import Message, StoredMessage
 from manent.model.rows import ConversationRow, MessageState
-from manent.storage.port import Reader
+from manent.storage.port import Reader, Transaction
 
 _FREE_FIELDS = ("arguments", "content", "details", "data")
 _MESSAGE_ID_LENGTH = 16
@@ -37,19 +39,33 @@ ROOT = Root()
 Parent = StoredMessage | str | Root | None
 
 
+class Guard(NamedTuple):
+    """
+    What must still hold when an append is written.
+
+    Args:
+        after: the activity seq that the caller has seen.
+        epoch: the owner's epoch, if only the owner may write.
+    """
+
+    after: int | None = None
+    epoch: int | None = None
+
+
 def append_turn(
-    runtime: Runtime, target: Target, turn: TurnAppended, after: int | None
+    runtime: Runtime, target: Target, turn: TurnAppended, guard: Guard
 ) -> tuple[StoredEvent, bool]:
     """Append a turn after the head, or find it under its key; return it, and whether it was there."""
     for citation in turn.citations:
         check_part(citation)
     check_storable(turn)
     with runtime.backend.transaction() as tx:
+        target, row = _reach(runtime, tx, target)
         if found := find_repeated(tx.read, target, [turn]):
             return found[0], True
-        row = current_row(tx.read, target, after)
+        _check(runtime, tx, target, row, guard)
         turn = _under(turn, row.head if row else None)
-        return record(tx, target.uid, pending(runtime, [turn]), row)[0], False
+        return _record(runtime, tx, target, [turn], row)[0], False
 
 
 def append_messages(
@@ -59,9 +75,9 @@ def append_messages(
     *,
     parent: Parent,
     idempotency_key: str | None,
-    after: int | None,
-) -> list[Stamp]:
-    """Append messages, each under the one before, or find them under the key; return their stamps."""
+    guard: Guard,
+) -> list[StoredEvent]:
+    """Append messages, each under the one before, or find them under the key."""
     events = [_to_event(message, runtime) for message in messages]
     if idempotency_key is not None:
         size = len(events)
@@ -70,16 +86,26 @@ def append_messages(
         check_storable(event)
     named = [message.id is not None for message in messages]
     with runtime.backend.transaction() as tx:
+        target, row = _reach(runtime, tx, target)
         if found := find_repeated(tx.read, target, events, named):
-            return [event.header.stamp for event in found]
-        row = current_row(tx.read, target, after)
+            return found
+        _check(runtime, tx, target, row, guard)
         _refuse_taken_ids(tx.read, target, messages)
         above = _parent_id(tx.read, target, row, parent)
         chained = []
         for event in events:
             chained.append(_under(event, above))
             above = event.message_id
-        return [event.header.stamp for event in record(tx, target.uid, pending(runtime, chained), row)]
+        return _record(runtime, tx, target, chained, row)
+
+
+def _record(
+    runtime: Runtime, tx: Transaction, target: Target, events: Sequence[Event], row: ConversationRow | None
+) -> list[StoredEvent]:
+    """Append events; a conversation that was reserved begins with them."""
+    first: list[Event] = [] if row is not None else [ConversationCreated()]
+    stored = record(tx, target.uid, pending(runtime, [*first, *events]), row)
+    return stored[len(first) :]
 
 
 def pending(runtime: Runtime, events: Sequence[Event]) -> list[Pending]:
@@ -88,21 +114,27 @@ def pending(runtime: Runtime, events: Sequence[Event]) -> list[Pending]:
     return [Pending(event, runtime.new_id(), now_ns) for event in events]
 
 
-def current_row(reader: Reader, target: Target, after: int | None) -> ConversationRow | None:
+def _reach(runtime: Runtime, tx: Transaction, target: Target) -> tuple[Target, ConversationRow | None]:
+    """Where a conversation stands, and its row; a row says that it is there without a further look."""
+    target = find(runtime, tx.read, target)
+    row = tx.read.find_row(target.uid)
+    return (target, row) if row is not None else (reach(runtime, tx, target), None)
+
+
+def _check(
+    runtime: Runtime, tx: Transaction, target: Target, row: ConversationRow | None, guard: Guard
+) -> None:
     """
-    The conversation's row, once it is sure that nobody wrote since `after` (L-3).
+    See that what the caller counts on holds (L-3, O-2).
 
     Raises:
-        NotFoundError: the conversation is gone.
-        ConflictError: its activity is not `after`.
+        ConflictError: somebody wrote since `guard.after`.
+        OwnershipLostError: `guard.epoch` is over.
     """
-    row = reader.find_row(target.uid)
-    if row is None and reader.find_stream(target.uid) is None:
-        raise NotFoundError("conversation", target.id)
     actual = row.activity.seq if row else 0
-    if after is not None and after != actual:
-        raise ConflictError(conversation_id=target.id, expected=after, actual=actual)
-    return row
+    if guard.after is not None and guard.after != actual:
+        raise ConflictError(conversation_id=target.id, expected=guard.after, actual=actual)
+    check_epoch(runtime, tx, target, guard.epoch)
 
 
 def check_part(part: AnyPart) -> None:

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 
 from manent.errors import NotFoundError
 from manent.history import appending, assembly, messages, turns
-from manent.history.appending import Parent
+from manent.history.appending import Guard, Parent
+from manent.history.linking import Linked
 from manent.history.messages import Branch, Window
-from manent.history.runtime import Runtime, Target
+from manent.history.metadata import Described
+from manent.history.ownership import Ownable
+from manent.history.runtime import Target
+from manent.history.statistics import NOTHING, to_statistics
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
-from manent.model.log import find_text
 from manent.model.paging import Page
 from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage, plain_str
-from manent.model.records import Message, StoredMessage, Turn
+from manent.model.records import Message, Statistics, StoredMessage, Turn
 from manent.model.rows import ConversationRow
 
 
-class Conversation:
+class Conversation(Described, Ownable, Linked):
     """
     What a user opens again. Get one from `Store.create` or `Store.conversation`.
 
@@ -26,28 +29,14 @@ class Conversation:
     when it returns, at the level that the store was opened with.
     """
 
-    def __init__(self, runtime: Runtime, target: Target) -> None:
-        self._runtime = runtime
-        self._target = target
-
     def __repr__(self) -> str:
         return f"<Conversation {self.id!r}>"
 
     @property
-    def id(self) -> str:
-        """The visible id, unique in its workspace."""
-        return self._target.id
-
-    @property
     def uid(self) -> str:
         """The inner identity, random and unique everywhere; what the chain is bound to."""
-        return self._target.uid
-
-    @property
-    def title(self) -> str:
-        """The title, or ""."""
-        with self._runtime.backend.reading() as reader:
-            return find_text(reader.read_registers(self.uid), "title")
+        with self._reading() as (_, target):
+            return target.uid
 
     # --- writing
 
@@ -63,9 +52,10 @@ class Conversation:
         author: str | None = None,
         idempotency_key: str | None = None,
         after: int | None = None,
+        epoch: int | None = None,
     ) -> Turn:
         """
-        Append a whole turn after the head.
+        Append a whole turn after the head. A reserved conversation begins with it.
 
         Args:
             question, answer: any text; it comes back equal.
@@ -73,12 +63,14 @@ class Conversation:
             author: whose question it is.
             idempotency_key: the same key with the same content gives the first turn back and writes nothing.
             after: the activity seq that the caller has seen.
+            epoch: what `claim` gave: append only as the conversation's owner.
 
         Returns:
             The turn as stored.
 
         Raises:
             ConflictError: `after` was given and somebody wrote since.
+            OwnershipLostError: `epoch` was given and is over.
             IdempotencyError: the key stands for other content.
             InputError: an argument cannot be stored.
             NotFoundError: the conversation is gone.
@@ -94,11 +86,12 @@ class Conversation:
             author=author,
             idempotency_key=idempotency_key,
         )
-        stored, was_there = appending.append_turn(self._runtime, self._target, turn, after)
+        stored, was_there = appending.append_turn(self._runtime, self._target, turn, Guard(after, epoch))
+        self._target = Target(stored.header.uid, self.id)
         if not was_there:
             return assembly.to_fresh_turn(self._target, stored, turn)
-        with self._runtime.backend.reading() as reader:
-            return turns.read_turn(reader, self._target, stored.header.stamp)
+        with self._reading() as (reader, target):
+            return turns.read_turn(reader, target, stored.header.stamp)
 
     def append_message(
         self,
@@ -107,9 +100,12 @@ class Conversation:
         parent: Parent = None,
         idempotency_key: str | None = None,
         after: int | None = None,
+        epoch: int | None = None,
     ) -> StoredMessage:
         """Append one message: `append_messages` for a single one, with the same arguments and errors."""
-        return self.append_messages([message], parent=parent, idempotency_key=idempotency_key, after=after)[0]
+        return self.append_messages(
+            [message], parent=parent, idempotency_key=idempotency_key, after=after, epoch=epoch
+        )[0]
 
     def append_messages(
         self,
@@ -118,6 +114,7 @@ class Conversation:
         parent: Parent = None,
         idempotency_key: str | None = None,
         after: int | None = None,
+        epoch: int | None = None,
     ) -> list[StoredMessage]:
         """
         Append messages, each under the one before: all of them or none (L-2).
@@ -126,6 +123,7 @@ class Conversation:
             parent: what the first one hangs under. None: the head. `ROOT`: nothing. Else a message or its id.
             idempotency_key: one key for the whole batch.
             after: the activity seq that the caller has seen.
+            epoch: what `claim` gave: append only as the conversation's owner.
 
         Returns:
             The messages as stored.
@@ -133,17 +131,23 @@ class Conversation:
         Raises:
             NotFoundError: the parent is not in the tree, or the conversation is gone.
             AlreadyExistsError: a message brings an id that is taken.
-            ConflictError, IdempotencyError, InputError, StoreBusyError, StorageFullError, ReadOnlyError: as
-                `append_turn`.
+            ConflictError, OwnershipLostError, IdempotencyError, InputError, StoreBusyError, StorageFullError,
+                ReadOnlyError: as `append_turn`.
         """
         batch = list(batch)
         if not batch:
             return []
-        stamps = appending.append_messages(
-            self._runtime, self._target, batch, parent=parent, idempotency_key=idempotency_key, after=after
+        stored = appending.append_messages(
+            self._runtime,
+            self._target,
+            batch,
+            parent=parent,
+            idempotency_key=idempotency_key,
+            guard=Guard(after, epoch),
         )
-        with self._runtime.backend.reading() as reader:
-            return [messages.message_at(reader, self._target, stamp) for stamp in stamps]
+        self._target = Target(stored[0].header.uid, self.id)
+        with self._reading() as (reader, target):
+            return [messages.message_at(reader, target, event.header.stamp) for event in stored]
 
     # --- reading
 
@@ -171,8 +175,8 @@ class Conversation:
             InputError: a limit below 1, or a cursor that is none.
         """
         window = Window.of(limit, after, before, branch)
-        with self._runtime.backend.reading() as reader:
-            return messages.read_page(reader, self._target, window)
+        with self._reading() as (reader, target):
+            return messages.read_page(reader, target, window)
 
     def get_message(self, message_id: str) -> StoredMessage:
         """
@@ -181,8 +185,8 @@ class Conversation:
         Raises:
             NotFoundError: the conversation has no such message.
         """
-        with self._runtime.backend.reading() as reader:
-            return messages.get_message(reader, self._target, message_id)
+        with self._reading() as (reader, target):
+            return messages.get_message(reader, target, message_id)
 
     def siblings(self, message_id: str) -> list[str]:
         """
@@ -191,8 +195,8 @@ class Conversation:
         Raises:
             NotFoundError: the conversation has no such message.
         """
-        with self._runtime.backend.reading() as reader:
-            return messages.siblings(reader, self._target, message_id)
+        with self._reading() as (reader, target):
+            return messages.siblings(reader, target, message_id)
 
     def turns(
         self,
@@ -204,8 +208,8 @@ class Conversation:
     ) -> Page[Turn]:
         """Read turns in causal order; arguments, pages and errors are those of `messages`."""
         window = Window.of(limit, after, before, branch)
-        with self._runtime.backend.reading() as reader:
-            return turns.read_page(reader, self._target, window)
+        with self._reading() as (reader, target):
+            return turns.read_page(reader, target, window)
 
     def get_turn(self, seq: int | Address | str, writer: str = "") -> Turn:
         """
@@ -220,8 +224,8 @@ class Conversation:
             AmbiguousAddressError: two writers share the seq; lists the full addresses.
             AddressError: text that is no address.
         """
-        with self._runtime.backend.reading() as reader:
-            return turns.get_turn(reader, self._target, seq, writer)
+        with self._reading() as (reader, target):
+            return turns.get_turn(reader, target, seq, writer)
 
     def find_turn(self, seq: int | Address | str, writer: str = "") -> Turn | None:
         """As `get_turn`, but None when there is no such turn."""
@@ -242,6 +246,12 @@ class Conversation:
         row = self._row()
         return row.activity.seq if row else 0
 
+    def stats(self) -> Statistics:
+        """Counts over this conversation."""
+        with self._reading() as (reader, target):
+            begun = messages.find_row(reader, target) is not None
+            return to_statistics(reader.measure(None, target.uid) if begun else NOTHING)
+
     def _row(self) -> ConversationRow | None:
-        with self._runtime.backend.reading() as reader:
-            return reader.find_row(self.uid)
+        with self._reading() as (reader, target):
+            return messages.find_row(reader, target)

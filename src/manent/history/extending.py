@@ -6,9 +6,10 @@ from manent.codec import chain
 from manent.codec.ndjson import RegisterEntry, StreamRecord, TipEntry
 from manent.codec.sealing import hash_of
 from manent.errors import AlreadyExistsError, MergeNeededError
-from manent.history.recording import adopt
+from manent.history.recording import adopt, open_leniently
+from manent.model.events import ConversationDeleted
 from manent.model.ids import BEFORE_ALL, Stamp
-from manent.model.log import SealedEvent, StreamInfo, Tip
+from manent.model.log import LogEntry, SealedEvent, StreamInfo, Tip
 from manent.storage.port import Transaction
 
 BATCH = 256
@@ -23,8 +24,9 @@ class StreamImport:
     file, or the file is damaged. Only then it is compared with what the store holds.
     """
 
-    def __init__(self, tx: Transaction, record: StreamRecord) -> None:
+    def __init__(self, tx: Transaction, record: StreamRecord, *, is_deleted: bool) -> None:
         self.record = record
+        self.is_deleted = is_deleted
         self.name = f"conversation {record.id}" if record.id is not None else f"stream {record.uid}"
         self._tx = tx
         self._last = BEFORE_ALL
@@ -37,7 +39,7 @@ class StreamImport:
 
     def begin(self, workspace: str) -> bool:
         """Find or make the stream and set its registers; return whether it is new."""
-        identity = StreamInfo(self.record.uid, workspace, self.record.id)
+        identity = StreamInfo(self.record.uid, workspace, self.record.id, self.is_deleted)
         found = self._tx.read.find_stream(identity.uid)
         if found is None:
             try:
@@ -67,6 +69,13 @@ class StreamImport:
     def _end_of(self, writer: str) -> Tip:
         uid = self.record.uid
         return self._ends.get(writer) or Tip(uid, writer, 0, chain.genesis(uid, writer), 0)
+
+    def deletion_of(self, event: SealedEvent) -> str | None:
+        """The uid of the conversation that an event of a workspace's own stream declares deleted."""
+        if self.record.id is not None or self.is_deleted or event.header.kind != ConversationDeleted.KIND:
+            return None
+        said = open_leniently(LogEntry(0, event.header, event.leaves)).event
+        return said.uid if isinstance(said, ConversationDeleted) else None
 
     def take(self, event: SealedEvent) -> bool:
         """

@@ -7,13 +7,14 @@ A message that says something else now is edited: the new state is read, the old
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from manent.errors import InputError
 from manent.history.assembly import entry_parts, is_erased
 from manent.history.identifying import Identified, identify
 from manent.history.masking import Masker
 from manent.history.recording import open_leniently, record
+from manent.history.removing import DELETED_SOURCE, source_mark
 from manent.history.runtime import Runtime
 from manent.history.workspaces import ensure_workspace, find_fence
 from manent.model.events import (
@@ -99,6 +100,7 @@ class _Import:
         self.refusals: list[Refusal] = []
         with runtime.backend.reading() as reader:
             self._source_key = reader.info().source_key
+            self._deleted = set(_deleted_sources(runtime, reader))
 
     def report(self, format: str, files: int) -> ImportReport:
         return ImportReport(
@@ -120,15 +122,19 @@ class _Import:
         """Import one conversation; a list that is the beginning of another one of the source is in that."""
         identified = identify(conversation, self._source_key)
         if conversation.native_id is None and identified and identified[-1].hash in self._covered:
-            self._count(conversation, "", 0, 0)
+            self._count(conversation, "unchanged", 0, 0)
+            return
+        keys = _keys(conversation, identified)
+        if self._deleted and any(source_mark(key, self._source_key) in self._deleted for key in keys):
+            self._count(conversation, "deleted", 0, 0)
             return
         self._masker.learn(message.parts for message in conversation.messages)
-        uid, key = self._find(conversation, identified)
+        uid = self._find(keys)
         fresh, changed = self._compare(uid, identified)
-        was_there = uid
         if not self._dry_run and (uid is None or fresh or changed):
-            self._write(conversation, identified, uid, key, self._events(fresh, changed))
-        self._count(conversation, was_there, len(fresh), len(changed))
+            self._write(conversation, identified, uid, keys[0], self._events(fresh, changed))
+        state = "new" if uid is None else "grown" if fresh or changed else "unchanged"
+        self._count(conversation, state, len(fresh), len(changed))
 
     def _events(self, fresh: Sequence[Identified], changed: Sequence[Identified]) -> list[Claimed]:
         events: list[Claimed] = [(self._to_event(item), item.message.claim_ns) for item in fresh]
@@ -151,10 +157,9 @@ class _Import:
                 if start + BATCH >= len(events):
                     self._finish(tx, uid, conversation, identified, key)
 
-    def _count(self, conversation: ImportedConversation, uid: str | None, fresh: int, changed: int) -> None:
+    def _count(self, conversation: ImportedConversation, state: str, fresh: int, changed: int) -> None:
         messages = len(conversation.messages)
         records = sum(message.records for message in conversation.messages)
-        state = "new" if uid is None else "grown" if fresh or changed else "unchanged"
         self.counts.update(
             conversations=1,
             messages=messages,
@@ -166,16 +171,10 @@ class _Import:
         )
         self.counts[f"{state}_conversations"] += 1
 
-    def _find(
-        self, conversation: ImportedConversation, identified: Sequence[Identified]
-    ) -> tuple[str | None, str]:
-        """The conversation that this one is, or continues; and the key that it has from now on."""
-        if conversation.native_id is not None:
-            keys = [f"{conversation.format}:{conversation.native_id}"]
-        else:
-            keys = [f"{conversation.format}:{item.hash}" for item in reversed(identified)]
+    def _find(self, keys: Sequence[str]) -> str | None:
+        """The conversation that has one of these keys."""
         with self._runtime.backend.reading() as reader:
-            return self._find_key(reader, keys), keys[0] if keys else f"{conversation.format}:empty"
+            return self._find_key(reader, keys)
 
     def _find_key(self, reader: Reader, keys: Sequence[str]) -> str | None:
         fence = find_fence(self._runtime, reader)
@@ -275,6 +274,24 @@ class _Import:
             tx.put_metadata(uid, "key", key)
 
 
+def _keys(conversation: ImportedConversation, identified: Sequence[Identified]) -> list[str]:
+    """The keys that a conversation may be known by here; the first is the one that it has from now on."""
+    if conversation.native_id is not None:
+        return [f"{conversation.format}:{conversation.native_id}"]
+    hashes = [item.hash for item in reversed(identified)] or ["empty"]
+    return [f"{conversation.format}:{hash}" for hash in hashes]
+
+
+def _deleted_sources(runtime: Runtime, reader: Reader) -> Iterator[str]:
+    """What says, in this workspace, that an imported conversation was deleted."""
+    fence = find_fence(runtime, reader)
+    info = reader.find_workspace_info(fence) if fence is not None else None
+    for uid in info.streams if info is not None else ():
+        for register in reader.read_registers(uid):
+            if register.field.startswith(DELETED_SOURCE):
+                yield register.field
+
+
 _COUNTS = (
     "records",
     "messages",
@@ -282,6 +299,7 @@ _COUNTS = (
     "new_conversations",
     "grown_conversations",
     "unchanged_conversations",
+    "deleted_conversations",
     "added_messages",
     "known_messages",
     "changed_messages",

@@ -63,7 +63,7 @@ class Window(NamedTuple):
 
 def read_page(reader: Reader, target: Target, window: Window) -> Page[StoredMessage]:
     """One page of messages, oldest first."""
-    row = reader.find_row(target.uid)
+    row = find_row(reader, target)
     entries, more = read_window(reader, target.uid, row, window)
     items = [to_message(reader, target, entry) for entry in entries]
     following, preceding = leads(window, more)
@@ -72,6 +72,21 @@ def read_page(reader: Reader, target: Target, window: Window) -> Page[StoredMess
         next=items[-1].cursor if items and following else None,
         previous=items[0].cursor if items and preceding else None,
     )
+
+
+def find_row(reader: Reader, target: Target) -> ConversationRow | None:
+    """
+    The row of a conversation that is there, or is reserved and has none yet.
+
+    Raises:
+        NotFoundError: it was deleted: there is nothing to read, which is not the same as an empty one.
+    """
+    row = reader.find_row(target.uid)
+    if row is None and not target.reserved:
+        stream = reader.find_stream(target.uid)
+        if stream is None or stream.deleted:
+            raise NotFoundError("conversation", target.id, "It was deleted.")
+    return row
 
 
 def leads(window: Window, more: bool) -> tuple[bool, bool]:

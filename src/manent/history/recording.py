@@ -44,6 +44,9 @@ def adopt(tx: Transaction, events: Sequence[SealedEvent]) -> None:
     for uid, group in groupby(events, key=lambda event: event.header.uid):
         folded = max((Stamp(tip.seq, tip.writer) for tip in tx.read.read_tips(uid)), default=BEFORE_ALL)
         entries = [open_leniently(entry) for entry in tx.adopt(list(group))]
+        info = tx.read.find_stream(uid)
+        if info is not None and info.deleted:
+            continue  # of a deleted conversation only the log is kept
         stamps = [entry.header.stamp for entry in entries]
         if stamps == sorted(stamps) and folded < stamps[0]:
             for entry in entries:

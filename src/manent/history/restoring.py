@@ -91,6 +91,8 @@ class _Restoration:
         self._hasher = blake3()
         self._workspaces: dict[str, str] = {}
         self._awaited: dict[str, str] = {}
+        self._undeclared: set[str] = set()
+        self._declared: set[str] = set()
         self._stream: StreamImport | None = None
         self._counts = Counter[str]()
 
@@ -177,9 +179,12 @@ class _Restoration:
             raise FormatError("a stream whose registers or tips are out of order", place=self._place)
         if any(r.field in _TEXTS and not isinstance(r.value, str | None) for r in record.registers):
             raise FormatError("a register that is no text", place=self._place)
-        if record.id is None and self._awaited.pop(record.uid, "") != record.workspace:
-            raise FormatError("a stream that its workspace does not name", place=self._place)
-        self._stream = StreamImport(tx, record)
+        is_deleted = record.id is None and self._awaited.pop(record.uid, "") != record.workspace
+        if is_deleted:
+            self._undeclared.add(record.uid)
+            if record.registers:
+                raise FormatError("a deleted conversation that has metadata", place=self._place)
+        self._stream = StreamImport(tx, record, is_deleted=is_deleted)
         is_new = self._stream.begin(workspace)
         if record.id is not None:
             self._counts.update(conversations=1, new_conversations=is_new)
@@ -190,6 +195,10 @@ class _Restoration:
             raise FormatError("an event outside its stream", place=self._place)
         if not self._stream.follows(event):
             raise FormatError("it does not follow the event before it", place=self._place)
+        if self._stream.is_deleted and any(leaf.data is not None for leaf in event.leaves):
+            raise FormatError("a deleted conversation that still has words", place=self._place)
+        if (uid := self._stream.deletion_of(event)) is not None:
+            self._declared.add(uid)
         self._counts.update(events=1, added=self._stream.take(event))
 
     def _finish_stream(self) -> None:
@@ -214,6 +223,8 @@ class _Restoration:
             raise FormatError(f"blob {damaged[:12]} is not what its digest says", place=self._place)
         if self._awaited:
             raise FormatError("a stream that a workspace names is missing", place=self._place)
+        if self._undeclared - self._declared:
+            raise FormatError("a stream that its workspace does not name", place=self._place)
         if record.digest != self._hasher.hexdigest():
             raise FormatError("the file is not as it was written", place=self._place)
 

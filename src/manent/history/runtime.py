@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from manent.history.processes import Processes, local_processes
 from manent.model.ids import new_uid
 from manent.model.workspaces import Workspace
 from manent.storage.port import Backend
@@ -24,7 +25,9 @@ class Runtime(NamedTuple):
     """
     The parts that a store handle and its conversations share.
 
-    `workspace` None is the owner's handle over all of them.
+    `workspace` None is the owner's handle over all of them. `older_names` are what releases before would have
+    called it: a workspace that has one of these is it. `processes` says who this process is and whether
+    another one still runs; `new_id` gives 32 random hexadecimal characters.
     """
 
     backend: Backend
@@ -32,6 +35,8 @@ class Runtime(NamedTuple):
     scratch: Scratch
     clock: Clock = time.time_ns
     new_id: Callable[[], str] = new_uid
+    processes: Processes = local_processes()
+    older_names: tuple[Workspace, ...] = ()
 
 
 class Target(NamedTuple):

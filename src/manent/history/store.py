@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from manent.errors import (
-    AlreadyExistsError,
-    AmbiguousPrefixError,
-    InputError,
-    NotFoundError,
-    WorkspaceRequiredError,
-)
-from manent.history import exporting, following, restoring, verifying
-from manent.history.appending import pending
+from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
+from manent.history import addressing, beginning, removing, resuming
+from manent.history.beginning import Beginning, described
 from manent.history.conversation import Conversation
-from manent.history.following import Arrivals
-from manent.history.recording import record
-from manent.history.restoring import Restored
+from manent.history.linking import find_other
+from manent.history.processes import is_live
+from manent.history.relinking import Workspaces
+from manent.history.resolving import find_exact, find_key, only_one, resolve, to_target
+from manent.history.resuming import Resumption
+from manent.history.roadmaps import Roadmaps
 from manent.history.runtime import Runtime, Target
-from manent.history.workspaces import ensure_workspace, find_fence, is_there
-from manent.model.events import ConversationCreated
-from manent.model.ids import Position, check_name
-from manent.model.imported import ImportedConversation, ImportReport, Refusal
-from manent.model.log import StreamInfo
+from manent.history.statistics import NOTHING, to_statistics
+from manent.history.whole import Whole
+from manent.history.workspaces import find_fence, is_there
+from manent.model.events import CONTINUES, SPAWNED_BY
+from manent.model.ids import Address, check_name
+from manent.model.owners import Owner
 from manent.model.paging import Page, check_limit
-from manent.model.records import ConversationSummary, Hit, Receipt, Report
+from manent.model.records import ConversationSummary, Hit, Statistics, StoredMessage, Turn
 from manent.model.rows import ConversationEntry
-from manent.storage.port import Listing, Reader, Transaction
+from manent.storage.port import Listing, Transaction
 
 LIST_LIMIT = 50
 SEARCH_LIMIT = 20
-ARRIVALS_LIMIT = 500
-_MATCHES_MAX = 100
 
 
-class Store:
+class Store(Whole):
     """
     Everything behind one URL, seen from inside one workspace. Get one from `manent.open`.
 
@@ -45,7 +40,9 @@ class Store:
     """
 
     def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+        super().__init__(runtime)
+        self.roadmaps = Roadmaps(runtime)
+        self.workspaces = Workspaces(runtime)
 
     def __enter__(self) -> Self:
         return self
@@ -64,16 +61,16 @@ class Store:
         self._runtime.backend.close()
 
     @property
-    def url(self) -> str:
-        """Where the store is, as it was given."""
-        return self._runtime.backend.url
-
-    @property
     def wal_fallback_notice(self) -> str | None:
         """What to tell the user once about a place that cannot carry a write-ahead log, or None."""
         return self._runtime.backend.notice
 
-    # --- conversations
+    @property
+    def writer(self) -> str | None:
+        """Who this handle's appends are by; None before its first write to a store that it did not know."""
+        return self._runtime.backend.writer
+
+    # --- beginning and removing
 
     def create(
         self,
@@ -82,28 +79,111 @@ class Store:
         persona: str | None = None,
         key: str | None = None,
         project: str | None = None,
+        continues: Conversation | str | None = None,
+        spawned_by: Conversation | str | None = None,
+        max_conversations: int = 0,
     ) -> Conversation:
         """
         Begin a conversation.
 
         Args:
-            title: for people; may change later.
+            title: for people; trimmed; may change later.
             persona: who the machine plays.
             key: the caller's own name for it, unique in the workspace, matched exactly.
             project: what it belongs to, such as a folder.
+            continues: the conversation that this one goes on from.
+            spawned_by: the conversation that runs this one; it is then never offered as the latest.
+            max_conversations: prune the workspace to this many, least recently active first, sparing what is
+                pinned, owned by a live process, or has an open turn; 0 never prunes. Appends never do.
 
         Raises:
             WorkspaceRequiredError: on the owner's handle.
             AlreadyExistsError: the key is taken.
+            NotFoundError: `continues` or `spawned_by` names nothing here.
             StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
         """
+        registers = described(title=title, persona=persona, project=project)
         with self._runtime.backend.transaction() as tx:
-            registers = {"title": title or None, "persona": persona, "project": project}
-            for name, value in registers.items():
-                if value is not None and type(value) is not str:
-                    raise InputError(f"{name} is text, not {type(value).__name__}.")
-            target = self._begin(tx, key, {name: value for name, value in registers.items() if value})
+            links = self._links(tx, continues, spawned_by)
+            wanted = Beginning(None, key, registers, links)
+            target = beginning.begin_within(self._runtime, tx, wanted, max_conversations)
         return Conversation(self._runtime, target)
+
+    def create_with_id(
+        self,
+        id: str,
+        title: str = "",
+        *,
+        persona: str | None = None,
+        key: str | None = None,
+        project: str | None = None,
+        replace: bool = False,
+        max_conversations: int = 0,
+    ) -> Conversation:
+        """
+        Begin a conversation under an id of the caller's choice; the rest is as in `create`.
+
+        Args:
+            id: any text of 1 to 512 bytes that is not blank, a value and never a path. An id of another
+                workspace is simply free here.
+            replace: delete the conversation that has this id now, in the same transaction.
+
+        Raises:
+            AlreadyExistsError: the id is taken and `replace` is not given.
+            SparedError: what would be replaced is pinned, has an open turn or a live owner elsewhere.
+        """
+        registers = described(title=title, persona=persona, project=project)
+        with self._runtime.backend.transaction() as tx:
+            if replace:
+                beginning.replace(self._runtime, tx, check_name(id, "id"))
+            wanted = Beginning(id, key, registers)
+            target = beginning.begin_within(self._runtime, tx, wanted, max_conversations)
+        return Conversation(self._runtime, target)
+
+    def reserve(self, id: str | None = None) -> Conversation:
+        """
+        A conversation whose id is known before it is there: it begins with its first turn or message.
+
+        Nothing is written. It can be claimed, linked and described at once. An id that is there already leads
+        to that conversation.
+
+        Raises:
+            WorkspaceRequiredError: on the owner's handle.
+        """
+        if self._runtime.workspace is None:
+            raise WorkspaceRequiredError
+        uid = self._runtime.new_id()
+        name = uid if id is None else check_name(id, "id")
+        return Conversation(self._runtime, Target(uid, name, reserved=True))
+
+    def _links(
+        self, tx: Transaction, continues: Conversation | str | None, spawned_by: Conversation | str | None
+    ) -> list[tuple[str, str]]:
+        asked = {CONTINUES: continues, SPAWNED_BY: spawned_by}
+        named = {relation: other for relation, other in asked.items() if other is not None}
+        return [(relation, find_other(self._runtime, tx.read, o).uid) for relation, o in named.items()]
+
+    def delete(self, id_or_prefix: str, *, reason: str | None = None, force: bool = False) -> str:
+        """
+        Delete a conversation for good, and return its id, which is free from then on.
+
+        Its words, metadata, drafts, attachments and owner go; that it was deleted is said in the chain of
+        the workspace, and `verify` still passes.
+
+        Args:
+            reason: kept in the record of the deletion.
+            force: also what is pinned, has an open turn or a live owner elsewhere.
+
+        Raises:
+            NotFoundError, AmbiguousPrefixError: as `conversation`.
+            SparedError: it is spared, and says why. Nothing was changed.
+        """
+        with self._runtime.backend.transaction() as tx:
+            stream = resolve(self._runtime, tx.read, id_or_prefix)
+            removing.remove(self._runtime, tx, stream, reason=reason, force=force)
+        return stream.id or stream.uid
+
+    # --- finding
 
     def conversation(
         self, id_or_prefix: str | None = None, *, key: str | None = None, create: bool = False
@@ -128,56 +208,97 @@ class Store:
         if id_or_prefix is not None:
             if create:
                 raise InputError("create=True goes with key=; use create() for a new conversation.")
-            return self._by_id(id_or_prefix)
-        return self._by_key(check_name(key or "", "key"), create)
+            with self._runtime.backend.reading() as reader:
+                return self._handle(to_target(resolve(self._runtime, reader, id_or_prefix)))
+        return self._handle(self._by_key(check_name(key or "", "key"), create))
 
-    def _by_id(self, prefix: str) -> Conversation:
-        with self._runtime.backend.reading() as reader:
-            if not is_there(self._runtime, reader):
-                raise NotFoundError("conversation", prefix)
-            fence = find_fence(self._runtime, reader)
-            found = reader.find_ids(fence, prefix)
-            if not found and prefix:
-                found = reader.find_prefix(fence, prefix, _MATCHES_MAX)
-        if not found:
-            raise NotFoundError("conversation", prefix, "`list` shows what is there.")
-        if len(found) > 1:
-            raise AmbiguousPrefixError(prefix=prefix, matches=[_full_name(s, found) for s in found])
-        return Conversation(self._runtime, _target(found[0]))
+    def _handle(self, target: Target) -> Conversation:
+        return Conversation(self._runtime, target)
 
-    def _by_key(self, key: str, create: bool) -> Conversation:
+    def _by_key(self, key: str, create: bool) -> Target:
         if create and self._runtime.workspace is None:
             raise WorkspaceRequiredError
         with self._runtime.backend.reading() as reader:
-            found = self._find_key(reader, key)
-        if not found and create:
-            return Conversation(self._runtime, self._find_or_begin(key))
-        if not found:
+            found = find_key(self._runtime, reader, key)
+        if found:
+            return to_target(only_one(key, found))
+        if not create:
             raise NotFoundError("conversation with key", key)
-        if len(found) > 1:
-            raise AmbiguousPrefixError(prefix=key, matches=[_full_name(s, found) for s in found])
-        return Conversation(self._runtime, _target(found[0]))
-
-    def _find_key(self, reader: Reader, key: str) -> Sequence[StreamInfo]:
-        if not is_there(self._runtime, reader):
-            return []
-        return reader.find_by_key(find_fence(self._runtime, reader), key)
-
-    def _find_or_begin(self, key: str) -> Target:
         with self._runtime.backend.transaction() as tx:
-            found = self._find_key(tx.read, key)
-            return _target(found[0]) if found else self._begin(tx, key, {})
+            found = find_key(self._runtime, tx.read, key)
+            return to_target(found[0]) if found else beginning.begin(self._runtime, tx, Beginning(key=key))
 
-    def _begin(self, tx: Transaction, key: str | None, registers: dict[str, str]) -> Target:
-        workspace = ensure_workspace(self._runtime, tx)
-        if key is not None and tx.read.find_by_key(workspace, check_name(key, "key")):
-            raise AlreadyExistsError("key", key)
-        uid = self._runtime.new_id()
-        tx.put_stream(StreamInfo(uid, workspace, uid))
-        record(tx, uid, pending(self._runtime, [ConversationCreated()]))
-        for field, value in {**registers, **({"key": key} if key is not None else {})}.items():
-            tx.put_metadata(uid, field, value)
-        return Target(uid, uid)
+    def exists(self, id: str) -> bool:
+        """
+        Whether a conversation with exactly this id is there; one that was only reserved is not.
+
+        What hinders the look-up raises: a store that is busy is never read as "absent".
+        """
+        with self._runtime.backend.reading() as reader:
+            return bool(find_exact(self._runtime, reader, id))
+
+    def resolve(self, id_or_prefix: str) -> str:
+        """
+        The whole id that an id or its beginning stands for.
+
+        Raises:
+            NotFoundError: none.
+            AmbiguousPrefixError: several; `matches` lists them in the order of their ids.
+        """
+        with self._runtime.backend.reading() as reader:
+            return to_target(resolve(self._runtime, reader, id_or_prefix)).id
+
+    def latest_open(self, *, project: str | None = None) -> ConversationSummary | None:
+        """
+        The conversation to offer for going on, or None.
+
+        The most recently active one that was not ended, that no other conversation runs, and in which the
+        last word was said here rather than imported.
+
+        Args:
+            project: only those of this project.
+        """
+        with self._runtime.backend.reading() as reader:
+            entry = resuming.find_latest_open(self._runtime, reader, project)
+        return to_summary(entry) if entry else None
+
+    def resume(self, id_or_prefix: str) -> Resumption:
+        """
+        Open exactly the conversation that is named, ended or not, and say what one should know.
+
+        Changes nothing.
+
+        Raises:
+            NotFoundError, AmbiguousPrefixError: as `conversation`.
+        """
+        found = self.conversation(id_or_prefix)
+        after = tuple(link.conversation_id for link in found.linked_from() if link.relation == CONTINUES)
+        owner = found.live_owner()
+        live = owner if owner is not None and self.is_owner_live(owner) else None
+        return Resumption(found, after, found.end_reason, live)
+
+    def get(self, address: Address | str) -> Turn | StoredMessage:
+        """
+        What stands at an address: a turn, or a message outside any turn.
+
+        Args:
+            address: as hits and turns give it, such as `turn:<conversation>#<seq>`; the conversation may be
+                shortened to the beginning of its id.
+
+        Raises:
+            AddressError: text that is no address.
+            NotFoundError: nothing there; what lies in another workspace is equally absent.
+            AmbiguousPrefixError, AmbiguousAddressError: it fits several; lists them.
+        """
+        with self._runtime.backend.reading() as reader:
+            return addressing.get(self._runtime, reader, address)
+
+    def find(self, address: Address | str) -> Turn | StoredMessage | None:
+        """As `get`, but None when nothing stands there."""
+        try:
+            return self.get(address)
+        except NotFoundError:
+            return None
 
     def list(
         self, *, limit: int = LIST_LIMIT, cursor: str | None = None, newest_first: bool = True
@@ -226,96 +347,18 @@ class Store:
             fence = find_fence(self._runtime, reader)
             return searching.search(reader, fence, query, limit=check_limit(limit))
 
-    # --- the record as a whole
+    # --- the store
 
-    def verify(
-        self, *, receipt: Receipt | str | None = None, progress: verifying.Progress = lambda _: None
-    ) -> Report:
-        """
-        Look for every undeclared change, in one snapshot; repair nothing (C-3).
-
-        The whole store is looked at, whatever the workspace: chains do not stop at a fence. Findings name
-        ids and places, never content, and conversations of this handle's workspace only.
-
-        Args:
-            receipt: one that `receipt()` gave earlier, to find a cut tail or a restored older file.
-            progress: called now and then with the number of events looked at.
-        """
-        known = Receipt.from_json(receipt) if isinstance(receipt, str) else receipt
+    def stats(self) -> Statistics:
+        """Counts over the conversations of this workspace; on the owner's handle over all of the store."""
         with self._runtime.backend.reading() as reader:
-            fenced = find_fence(self._runtime, reader) or verifying.NO_WORKSPACE
-            fence = fenced if self._runtime.workspace else None
-            return verifying.Verifier(reader, self._runtime.scratch, known, progress, fence=fence).run()
+            if not is_there(self._runtime, reader):
+                return to_statistics(NOTHING)
+            return to_statistics(reader.measure(find_fence(self._runtime, reader)))
 
-    def read_arrivals(self, *, after: Position | None = None, limit: int = ARRIVALS_LIMIT) -> Arrivals:
-        """
-        Read events of this workspace's conversations in the order in which they arrived here.
-
-        Args:
-            after: the `position` of the call before; None begins with the first event.
-            limit: at most this many events are looked at; those of other workspaces are passed over.
-
-        Returns:
-            The events, and the position to go on from. An event that becomes visible later has a later
-            position, so that no follower misses one (L-5).
-
-        Raises:
-            FollowResetError: the store was copied or restored since: read from the start.
-        """
-        with self._runtime.backend.reading() as reader:
-            fence = find_fence(self._runtime, reader) or ""
-            seen = fence if self._runtime.workspace else None
-            return following.read_arrivals(reader, seen, after, check_limit(limit), store=self.url)
-
-    def receipt(self) -> Receipt:
-        """A small statement of everything as of now; keep it outside the store (C-4)."""
-        with self._runtime.backend.reading() as reader:
-            return verifying.make_receipt(reader, self._runtime.clock())
-
-    def export_lines(self) -> Iterator[bytes]:
-        """
-        The record as lines of our NDJSON, from one snapshot: what this handle may see, to the last byte.
-
-        Importing them into an empty store and exporting again gives the same bytes (I-4).
-        """
-        with self._runtime.backend.reading() as reader:
-            exists, fence = is_there(self._runtime, reader), find_fence(self._runtime, reader)
-        return exporting.export_lines(self._runtime.backend, fence if exists else "")
-
-    def import_items(
-        self,
-        items: Iterable[ImportedConversation | Refusal],
-        *,
-        format: str,
-        files: int = 1,
-        dry_run: bool = False,
-        progress: Callable[[int], None] = lambda _: None,
-    ) -> ImportReport:
-        """
-        Import what a format read; arguments, report and errors are those of `importing.import_items`.
-
-        Secrets are masked on the way in, in the native records too. What is known is skipped, what grew
-        is continued; an interrupted import goes on when it is repeated.
-        """
-        from manent.history import importing
-
-        return importing.import_items(
-            self._runtime, items, format=format, files=files, dry_run=dry_run, progress=progress
-        )
-
-    def import_lines(self, lines: Iterable[bytes], *, name: str = "import") -> Restored:
-        """
-        Take in lines that `export_lines` gave, all or nothing.
-
-        On the owner's handle workspaces come back as they were; else everything goes into this workspace.
-
-        Raises:
-            FormatError: a line is damaged or the file was cut.
-            MergeNeededError: it brings another history of something that is here.
-        """
-        fenced = self._runtime.workspace is not None
-        into = partial(ensure_workspace, self._runtime) if fenced else None
-        return restoring.restore(self._runtime.backend, lines, into=into, name=name)
+    def is_owner_live(self, owner: Owner) -> bool:
+        """Whether the process that owns a conversation still runs: the judgement that `claim` makes."""
+        return is_live(owner, self._runtime.processes, self._runtime.clock())
 
 
 def to_summary(entry: ConversationEntry) -> ConversationSummary:
@@ -333,16 +376,6 @@ def to_summary(entry: ConversationEntry) -> ConversationSummary:
         started_ns=entry.row.claim_first_ns,
         last_ns=entry.row.claim_max_ns,
     )
-
-
-def _target(stream: StreamInfo) -> Target:
-    return Target(stream.uid, stream.id or stream.uid)
-
-
-def _full_name(stream: StreamInfo, among: Iterable[StreamInfo]) -> str:
-    """An id, with its workspace where another one has the same."""
-    shared = sum(other.id == stream.id for other in among) > 1
-    return f"{stream.id} (workspace {stream.workspace[:8]})" if shared else str(stream.id)
 
 
 def _parse_cursor(cursor: str) -> tuple[int, tuple[int, str]]:

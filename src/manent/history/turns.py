@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from manent.errors import AmbiguousAddressError, NotFoundError
 from manent.history.assembly import to_turns
-from manent.history.messages import Window, leads, read_window
+from manent.history.messages import Window, find_row, leads, read_window
 from manent.history.runtime import Target
 from manent.model.ids import SEQ_MAX, Address, Stamp, parse_address, turn_address
 from manent.model.paging import Page, place_to_cursor
@@ -19,7 +19,7 @@ _LAST_WRITER = "ff" * 16
 
 def read_page(reader: Reader, target: Target, window: Window) -> Page[Turn]:
     """One page of turns, oldest first."""
-    row = reader.find_row(target.uid)
+    row = find_row(reader, target)
     if window.branch == "active" and row is not None and not row.linear:
         rows, entries, more = _of_branch(reader, target.uid, row, window)
     else:

@@ -128,6 +128,9 @@ class Verifier:
             address = f"conversation:{self._name(info, uid)}"
             self.find(FindingKind.ORPHAN, address, "it is in no workspace")
         else:
+            if uid in self._deleted and not info.deleted:
+                address = f"conversation:{self._name(info, uid)}"
+                self.find(FindingKind.CONTENT, address, "it is declared deleted and is there")
             self._verify_rows(info, check.count)
             self._verify_registers(info)
 

@@ -10,8 +10,10 @@ from manent.storage.port import Reader, Transaction
 
 def find_fence(runtime: Runtime, reader: Reader) -> str | None:
     """The uid of a handle's workspace; None on the owner's handle, and before the workspace's first write."""
-    workspace = runtime.workspace
-    return None if workspace is None else reader.find_workspace(*workspace)
+    if runtime.workspace is None:
+        return None
+    found = (reader.find_workspace(*name) for name in (*runtime.older_names, runtime.workspace))
+    return next((uid for uid in found if uid is not None), None)
 
 
 def is_there(runtime: Runtime, reader: Reader) -> bool:
@@ -28,7 +30,7 @@ def ensure_workspace(runtime: Runtime, tx: Transaction) -> str:
     """
     if runtime.workspace is None:
         raise WorkspaceRequiredError
-    found = tx.read.find_workspace(*runtime.workspace)
+    found = find_fence(runtime, tx.read)
     if found is None:
         found = runtime.new_id()
         alias = (runtime.workspace.kind, runtime.workspace.value)

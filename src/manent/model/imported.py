@@ -73,7 +73,8 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
 
     `records` = `messages` + `merged_records`; `messages` = `added_messages` + `known_messages`, of which
     `changed_messages` said something else than before;
-    `conversations` = `new_` + `grown_` + `unchanged_conversations`; refused records stand beside them.
+    `conversations` = `new_` + `grown_` + `unchanged_` + `deleted_conversations` (those were deleted here and
+    stay so; their messages count as known); refused records stand beside them.
     `secrets` counts what was masked, by kind.
     """
 
@@ -85,6 +86,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     new_conversations: int
     grown_conversations: int
     unchanged_conversations: int
+    deleted_conversations: int
     added_messages: int
     known_messages: int
     changed_messages: int

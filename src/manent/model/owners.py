@@ -12,11 +12,13 @@ class Process(NamedTuple):
     One process, told apart from every other one that ever ran.
 
     Args:
-        host: the machine's name.
-        boot_id: which start of that machine; "" where the system does not say.
-        namespace: the space in which `pid` counts (a container has its own); "" where there is one only.
-        pid: the system's number for it.
-        started: when the process began, in whatever unit its host counts; None where that cannot be read.
+        host: the machine's name, as it was when the process first told who it is.
+        boot_id: which boot of that machine; "" where the system does not say.
+        namespace: the space in which `pid` counts (a container has its own); "" where there is one only, or
+            where the system does not say.
+        pid: the system's number for it, from 1.
+        started: when the process began, in the unit of its host: clock ticks since the boot on Linux,
+            milliseconds since 1970 UTC elsewhere. None where that cannot be read.
     """
 
     host: str

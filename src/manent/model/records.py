@@ -133,6 +133,64 @@ class ConversationSummary(msgspec.Struct, frozen=True, kw_only=True):
     last_ns: int | None
 
 
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A relation between two conversations: `continues`, `spawned_by`, `copied_from` or `forked_from`.
+
+    `conversation_id` is the other one; `message_id` the message of it that the relation is about, if any.
+    """
+
+    relation: str
+    conversation_id: str
+    message_id: str | None = None
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    Counts over a conversation, a workspace or a whole store, by query: nothing drifts.
+
+    Args:
+        conversations: how many of them.
+        turns: by state, `open` to `abandoned`.
+        messages: by role; what was removed does not count.
+        first_ns, last_ns: the first and the greatest claim of time; None when nobody states one.
+        tokens: of each measure that a provider reported at all, the sum: `input_tokens`, `output_tokens`,
+            `cost` and so on. A measure that nobody reported is not there: unknown is not zero.
+        reports: how many times each was reported.
+    """
+
+    conversations: int
+    turns: dict[str, int]
+    messages: dict[str, int]
+    first_ns: int | None
+    last_ns: int | None
+    tokens: dict[str, float]
+    reports: dict[str, int]
+
+    @property
+    def turns_total(self) -> int:
+        """Turns of every state."""
+        return sum(self.turns.values())
+
+    @property
+    def messages_total(self) -> int:
+        """Messages of every role."""
+        return sum(self.messages.values())
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Tokens that went in, or None when no provider said."""
+        return self._whole("input_tokens")
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens that came out, or None when no provider said."""
+        return self._whole("output_tokens")
+
+    def _whole(self, name: str) -> int | None:
+        return int(self.tokens[name]) if name in self.tokens else None
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """
     A message that a search found.

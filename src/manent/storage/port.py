@@ -131,6 +131,9 @@ class Reader(View, Protocol):
     def find_owner(self, workspace: str, id: str) -> Owner | None:
         """Who owns the conversation with this id, there or not, alive or not."""
 
+    def count_conversations(self, workspace: str) -> int:
+        """How many conversations a workspace lists."""
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         """Conversations by (activity, uid), as `listing` asks."""
 
@@ -239,10 +242,15 @@ class Transaction(Protocol):
 
     def delete_stream(self, uid: str) -> None:
         """
-        Free a conversation's id and key, drop its rows, registers and owner; leaves are erased one by one.
+        Free a conversation's id and key, drop its rows, registers, drafts and owner.
+
+        Its leaves are erased one by one before, by `erase_leaves`.
 
         The headers of its events stay, so that chains and receipts still hold. Once more changes nothing.
         """
+
+    def drop_blob(self, workspace: str, digest: str) -> bool:
+        """Remove a blob together with what referred to it; return whether it was there."""
 
     def move_stream(self, stream: StreamInfo) -> None:
         """

@@ -89,9 +89,16 @@ class MemoryBackend:
     def transaction(self) -> Iterator[MemoryTransaction]:
         """See `port.Backend.transaction`. An exception leaves the committed state where it was."""
         with self.writing():
-            state = copied(self._state)
-            yield MemoryTransaction(state, writer=self.writer, new_salts=self._new_salts)
-            self._state = state
+            tx = MemoryTransaction(
+                copied(self._state),
+                writer=self.writer,
+                new_salts=self._new_salts,
+                has_blob=self.blobs.holds,
+            )
+            yield tx
+            self._state = tx.state
+            self.blobs.forget(tx.dropped_blobs)
+            self.drafts.forget(tx.deleted)
 
     @contextmanager
     def reading(self) -> Iterator[MemoryReader]:

@@ -42,6 +42,15 @@ class MemoryBlobs:
         with self._source.writing():
             return self._kept.pop((workspace, digest), None) is not None
 
+    def holds(self, workspace: str, digest: str) -> bool:
+        """Whether the blob is there."""
+        return (workspace, digest) in self._kept
+
+    def forget(self, places: Iterable[tuple[str, str]]) -> None:
+        """Remove blobs that a transaction dropped."""
+        for place in places:
+            self._kept.pop(place, None)
+
     def list_digests(self, workspace: str) -> Sequence[str]:
         self._source.check_open()
         return sorted(digest for place, digest in self._kept.copy() if place == workspace)
@@ -65,6 +74,11 @@ class MemoryDrafts:
     def drop(self, uid: str, draft_id: str) -> bool:
         with self._source.writing():
             return self._kept.pop((uid, draft_id), None) is not None
+
+    def forget(self, uids: Iterable[str]) -> None:
+        """Remove the drafts of conversations that were deleted."""
+        for place in [place for place in self._kept if place[0] in uids]:
+            del self._kept[place]
 
     def list_ids(self, uid: str) -> Sequence[str]:
         self._source.check_open()

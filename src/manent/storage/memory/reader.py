@@ -108,6 +108,10 @@ class MemoryReader:
     def find_owner(self, workspace: str, id: str) -> Owner | None:
         return self._state.owners.get((workspace, id))
 
+    def count_conversations(self, workspace: str) -> int:
+        streams = self._state.streams.values()
+        return sum(stream.info.workspace == workspace and stream.row is not None for stream in streams)
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         ranked = [
             (rank, uid)

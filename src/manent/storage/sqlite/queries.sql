@@ -119,8 +119,8 @@ DELETE FROM workspaces WHERE uid = :workspace
 
 -- name: put_stream
 -- A conversation, or (id NULL) a workspace's own stream.
-INSERT INTO streams (uid, workspace, id)
-SELECT :uid, workspace, :id FROM workspaces WHERE uid = :workspace;
+INSERT INTO streams (uid, workspace, id, deleted)
+SELECT :uid, workspace, :id, :deleted FROM workspaces WHERE uid = :workspace;
 
 -- name: find_stream_number
 -- The small number that stands for a stream inside this file.
@@ -652,6 +652,10 @@ WHERE m.stream = (SELECT stream FROM streams WHERE uid = :uid) AND m.turn = 2
   AND (m.turn_seq, m.turn_writer) <= (:last_seq, :last_writer)
 ORDER BY m.turn_seq, m.turn_writer, m.seq, m.writer, m.ordinal;
 
+-- name: count_conversations
+-- How many conversations a workspace lists.
+SELECT count(*) FROM conversations WHERE workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace);
+
 -- name: list_newest
 -- Conversations by activity. Those that moved after :as_of take part with the activity that they had
 -- then, so that paging shows each exactly once; those that began after it do not.
@@ -802,6 +806,10 @@ SELECT data FROM drafts WHERE uid = :uid AND draft_id = :draft_id;
 -- name: drop_draft
 -- The draft became a message, or was given up.
 DELETE FROM drafts WHERE uid = :uid AND draft_id = :draft_id RETURNING 1;
+
+-- name: drop_drafts
+-- The drafts of a conversation that goes.
+DELETE FROM drafts WHERE uid = :uid;
 
 -- name: list_drafts
 -- The drafts of one conversation.

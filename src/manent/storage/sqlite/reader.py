@@ -110,6 +110,9 @@ class SqliteReader:
         row = self._row("find_owner", workspace=bytes.fromhex(workspace), id=escape_name(id))
         return rows.to_owner(row) if row else None
 
+    def count_conversations(self, workspace: str) -> int:
+        return int(self._row("count_conversations", workspace=bytes.fromhex(workspace))[0])
+
     def list_conversations(self, listing: Listing) -> Sequence[ConversationEntry]:
         name = "list_newest" if listing.newest_first else "list_oldest"
         rank, uid = listing.after or ((SEQ_MAX, "ff" * 17) if listing.newest_first else (-1, ""))

@@ -170,6 +170,7 @@ class SqliteTransaction:
             uid=bytes.fromhex(stream.uid),
             workspace=bytes.fromhex(stream.workspace),
             id=None if stream.id is None else escape_name(stream.id),
+            deleted=stream.deleted,
         )
         if not self._connection.changes():
             raise NotFoundError("workspace", stream.workspace)
@@ -217,10 +218,15 @@ class SqliteTransaction:
         else:
             self._run("put_owner", **named, **rows.from_owner(owner))
 
+    def drop_blob(self, workspace: str, digest: str) -> bool:
+        named = {"workspace": bytes.fromhex(workspace), "digest": bytes.fromhex(digest)}
+        return bool(self._run("drop_blob", **named).fetchall())
+
     def delete_stream(self, uid: str) -> None:
         stream = self._number(uid)
         for step in ("drop_owner_of_stream", "drop_key", "drop_registers", "mark_deleted"):
             self._run(step, stream=stream)
+        self._run("drop_drafts", uid=bytes.fromhex(uid))
         self.clear(uid)
 
     def move_stream(self, stream: StreamInfo) -> None:

@@ -1,0 +1,146 @@
+"""
+Ownership: one live process owns a conversation, and its epoch fences what it appends (O-1 to O-3).
+
+A claim is a row beside the log: it moves nothing, is never exported, and may be there before its
+conversation. The epoch is a tick of the store's clock, so that no epoch is ever given out twice.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from manent.errors import NotFoundError, OwnershipLostError
+from manent.history.handle import Handle
+from manent.history.processes import is_live
+from manent.history.runtime import Runtime, Target
+from manent.history.workspaces import ensure_workspace, find_fence
+from manent.model.owners import Claimed, HeldBy, Owner
+from manent.storage.port import Reader, Transaction
+
+
+class Ownable(Handle):
+    """What can be done about who owns a conversation."""
+
+    def claim(self, *, force: bool = False) -> Claimed | HeldBy:
+        """
+        Become the conversation's owner, unless another process that lives is.
+
+        An owner that died has left it behind. Claiming once more gives the same epoch. The conversation need
+        not be there yet.
+
+        Args:
+            force: take it from whoever has it: its appends with its epoch are refused from then on.
+
+        Returns:
+            `Claimed(epoch)`: it is this process's; pass the epoch to appends. `HeldBy(owner)`: it is not,
+            and nothing was written.
+
+        Raises:
+            StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
+        """
+        here, now_ns = self._runtime.processes.here(), self._runtime.clock()
+        with self._runtime.backend.transaction() as tx:
+            workspace = _workspace_of(self._runtime, tx, self._target)
+            owner = tx.read.find_owner(workspace, self.id)
+            if owner is not None and owner.process == here:
+                _beat(tx, workspace, self.id, owner, now_ns)
+                return Claimed(epoch=owner.epoch)
+            if owner is not None and not force and is_live(owner, self._runtime.processes, now_ns):
+                return HeldBy(owner=owner)
+            stamp = tx.tick()
+            new = Owner(
+                process=here,
+                epoch=stamp.seq,
+                writer=stamp.writer,
+                claimed_ns=now_ns,
+                heartbeat_ns=now_ns,
+            )
+            tx.put_owner(workspace, self.id, new)
+        return Claimed(epoch=new.epoch)
+
+    def heartbeat(self, *, epoch: int | None = None) -> bool:
+        """
+        Say that this process still owns the conversation; return whether it does (O-3).
+
+        Where it does not, nothing is written. Machines that cannot see this process go by it: call it
+        more often than once in `STALE_AFTER_NS`. An append with its epoch does the same.
+
+        Args:
+            epoch: only if this is still the present one. Give it where processes cannot be told apart, as
+                in containers without procfs.
+        """
+        with self._runtime.backend.transaction() as tx:
+            found = self._own(tx, epoch)
+            if found is not None:
+                _beat(tx, *found, self._runtime.clock())
+        return found is not None
+
+    def release(self, *, epoch: int | None = None) -> bool:
+        """Give up this process's claim; return whether it had one. Another one's is left alone (O-3)."""
+        with self._runtime.backend.transaction() as tx:
+            found = self._own(tx, epoch)
+            if found is not None:
+                tx.put_owner(found[0], found[1], None)
+        return found is not None
+
+    def live_owner(self) -> Owner | None:
+        """The owner as recorded, alive or not; None when nobody claimed the conversation."""
+        with self._runtime.backend.reading() as reader:
+            workspace = _find_workspace(self._runtime, reader, self._target)
+            return reader.find_owner(workspace, self.id) if workspace is not None else None
+
+    def is_owner_live(self, owner: Owner) -> bool:
+        """Whether that process still runs: the judgement that `claim` makes."""
+        return is_live(owner, self._runtime.processes, self._runtime.clock())
+
+    def _own(self, tx: Transaction, epoch: int | None) -> tuple[str, str, Owner] | None:
+        """This process's claim, and where it stands."""
+        workspace = _find_workspace(self._runtime, tx.read, self._target)
+        owner = tx.read.find_owner(workspace, self.id) if workspace is not None else None
+        if workspace is None or owner is None or owner.process != self._runtime.processes.here():
+            return None
+        return (workspace, self.id, owner) if epoch in (None, owner.epoch) else None
+
+
+def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | None) -> None:
+    """
+    See inside the writing transaction that an epoch is the present one, and count that as a heartbeat (O-2).
+
+    Raises:
+        OwnershipLostError: it is not.
+    """
+    if epoch is None:
+        return
+    workspace = _workspace_of(runtime, tx, target)
+    owner = tx.read.find_owner(workspace, target.id)
+    if owner is None or owner.epoch != epoch:
+        holder = f"process {owner.pid} on {owner.host}" if owner else None
+        raise OwnershipLostError(conversation_id=target.id, epoch=epoch, holder=holder)
+    _beat(tx, workspace, target.id, owner, runtime.clock())
+
+
+def _find_workspace(runtime: Runtime, reader: Reader, target: Target) -> str | None:
+    """The workspace whose id this is; None while nobody wrote to it, and of a deleted conversation."""
+    stream = reader.find_stream(target.uid)
+    if stream is None:
+        return find_fence(runtime, reader)
+    return None if stream.deleted else stream.workspace
+
+
+def _workspace_of(runtime: Runtime, tx: Transaction, target: Target) -> str:
+    """
+    The same before a write, which makes it.
+
+    Raises:
+        NotFoundError: the conversation was deleted.
+    """
+    stream = tx.read.find_stream(target.uid)
+    if stream is None and target.reserved:
+        return ensure_workspace(runtime, tx)
+    if stream is None or stream.deleted:
+        raise NotFoundError("conversation", target.id)
+    return stream.workspace
+
+
+def _beat(tx: Transaction, workspace: str, id: str, owner: Owner, now_ns: int) -> None:
+    tx.put_owner(workspace, id, msgspec.structs.replace(owner, heartbeat_ns=now_ns))

@@ -1,0 +1,264 @@
+"""
+Workspaces as a whole: which there are, a folder that moved, two that are one, and all of that back again.
+
+Aliases lead to workspaces and stand in no hash, so moving one changes no event. What was moved is kept as a
+register of the workspace's own stream, so that it can be undone. All of it is for the owner's handle.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRequiredError
+from manent.history import merging
+from manent.history.runtime import Runtime
+from manent.model.log import Register, WorkspaceInfo
+from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary
+from manent.storage.port import Reader, Transaction
+
+MOVE_FIELD = "move:"
+"""Before the id of a move, in the registers of a workspace's own stream."""
+
+FOLDER = "folder"
+
+
+class Workspaces:
+    """The workspaces of a store. Get one from `Store.workspaces` of a handle opened with `workspace=None`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def _require_owner(self) -> None:
+        if self._runtime.workspace is not None:
+            raise OwnerRequiredError
+
+    def list(self) -> Sequence[WorkspaceSummary]:
+        """
+        Every workspace with its aliases and the number of its conversations.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+        """
+        self._require_owner()
+        with self._runtime.backend.reading() as reader:
+            return [
+                WorkspaceSummary(
+                    uid=info.uid,
+                    aliases=tuple(Workspace(*alias) for alias in info.aliases),
+                    conversations=reader.count_conversations(info.uid),
+                )
+                for info in reader.list_workspaces()
+            ]
+
+    def find_lost(self, near: str | os.PathLike[str] | None = None) -> Sequence[LostFolder]:
+        """
+        Folders that are gone while their conversations are here: renamed or moved ones, most likely.
+
+        Args:
+            near: only those that stood beside this folder; None gives all.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+        """
+        beside = None if near is None else Path(Workspace.folder(near).value).parent
+        found: dict[str, list[WorkspaceSummary]] = {}
+        for summary in self.list():
+            for root in {_vanished_root(alias.value) for alias in summary.aliases if alias.kind == FOLDER}:
+                if root is not None and beside in (None, Path(root).parent):
+                    found.setdefault(root, []).append(summary)
+        return [
+            LostFolder(
+                folder=root, workspaces=len(all_of), conversations=sum(w.conversations for w in all_of)
+            )
+            for root, all_of in sorted(found.items())
+        ]
+
+    def relink(self, old: str | Workspace, new: str | Workspace) -> WorkspaceMove:
+        """
+        Let what led to a workspace by one name do so by another: after a folder was renamed or moved.
+
+        For a folder everything under it moves too; a neighbour whose name only begins the same does not.
+        What was said stays as it is, paths in messages too.
+
+        Args:
+            old, new: as `workspace=` of `manent.open` takes them, of one kind.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+            NotFoundError: nothing is called `old`.
+            AlreadyExistsError: a new name leads to another workspace already: merge the two instead.
+            InputError: two kinds of name, or twice the same.
+        """
+        self._require_owner()
+        before, after = _workspace(old), _workspace(new)
+        if before.kind != after.kind or before == after:
+            raise InputError("Give two different names of one kind: two folders, or two keys.")
+        with self._runtime.backend.transaction() as tx:
+            pairs = list(_renamed(tx.read, before, after))
+            if not pairs:
+                raise NotFoundError("workspace", before.value, "`workspaces.list` shows what there is.")
+            _move_aliases(tx, pairs)
+            info = _find(tx.read, Workspace(*pairs[0][1]))
+            aliases = [[list(old), list(new)] for old, new in pairs]
+            return self._keep(tx, info.uid, {"kind": "relink", "aliases": aliases})
+
+    def merge(self, source: str | Workspace, into: str | Workspace) -> WorkspaceMove:
+        """
+        Make one workspace of two: everything of `source` is in `into` from now on, under both names.
+
+        Conversations keep their chains. An id that both have stays with the one in `into`; the other becomes
+        its uid, and the move says so. So does a key that both have.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+            NotFoundError: there is no such workspace.
+            InputError: they are one already.
+        """
+        self._require_owner()
+        backend, names = self._runtime.backend, (_workspace(source), _workspace(into))
+        with backend.reading() as reader:
+            gone, kept = (_find(reader, name) for name in names)
+        if gone.uid == kept.uid:
+            raise InputError("These two names lead to one workspace already.")
+        digests = backend.blobs.list_digests(gone.uid)
+        merging.copy_blobs(backend, digests, gone.uid, kept.uid)
+        with backend.transaction() as tx:
+            gone, kept = (_find(tx.read, name) for name in names)
+            value = merging.merge(tx, gone, kept)
+            for digest in digests:
+                tx.drop_blob(gone.uid, digest)
+            tx.drop_workspace(gone.uid)
+            return self._keep(tx, kept.uid, value)
+
+    def moves(self) -> Sequence[WorkspaceMove]:
+        """
+        What was relinked or merged and not undone, the latest first.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+        """
+        self._require_owner()
+        with self._runtime.backend.reading() as reader:
+            return [_to_move(register) for _, register in _kept_moves(reader)]
+
+    def undo(self, move_id: str) -> WorkspaceMove:
+        """
+        Take a move back. What was begun since stays where it was begun.
+
+        Args:
+            move_id: as `moves` gives it.
+
+        Raises:
+            OwnerRequiredError: on a handle of one workspace.
+            NotFoundError: no such move, or it was undone.
+            AlreadyExistsError: a name that would come back leads elsewhere by now.
+        """
+        self._require_owner()
+        backend = self._runtime.backend
+        with backend.reading() as reader:
+            value = _find_move(reader, move_id)[1].value
+            is_merge = value["kind"] == "merge"
+            digests = merging.find_moved_digests(backend, reader, value) if is_merge else []
+        merging.copy_blobs(backend, digests, value.get("into", ""), value.get("from", ""))
+        with backend.transaction() as tx:
+            stream, register = _find_move(tx.read, move_id)
+            if is_merge:
+                merging.part(tx, value)
+            else:
+                _move_aliases(tx, [((*new,), (*old,)) for old, new in value["aliases"]])
+            tx.put_metadata(stream, register.field, None)
+        return _to_move(register)
+
+    def _keep(self, tx: Transaction, workspace: str, value: dict[str, Any]) -> WorkspaceMove:
+        """Keep what is needed to undo a move, in a stream of a workspace that was concerned."""
+        info = tx.read.find_workspace_info(workspace)
+        assert info is not None and info.streams, "a workspace has a stream of its own from the start"
+        stated = {**value, "claim_ns": self._runtime.clock()}
+        field = f"{MOVE_FIELD}{self._runtime.new_id()[:8]}"
+        stamp = tx.put_metadata(info.streams[0], field, stated)
+        return _to_move(Register(field, stated, stamp))
+
+
+def _workspace(name: str | Workspace) -> Workspace:
+    return Workspace.of(name) if isinstance(name, str) else name
+
+
+def _find(reader: Reader, name: Workspace) -> WorkspaceInfo:
+    uid = reader.find_workspace(*name)
+    info = reader.find_workspace_info(uid) if uid is not None else None
+    if info is None:
+        raise NotFoundError("workspace", name.value, "`workspaces.list` shows what there is.")
+    return info
+
+
+def _vanished_root(folder: str) -> str | None:
+    """The topmost folder that is gone of one that is gone; None for a folder that is there."""
+    path = Path(folder)
+    if path.is_dir():
+        return None
+    while path.parent != path and not path.parent.is_dir():
+        path = path.parent
+    return str(path)
+
+
+Renaming = tuple[tuple[str, str], tuple[str, str]]
+"""An alias as it is and as it will be."""
+
+
+def _renamed(reader: Reader, before: Workspace, after: Workspace) -> Iterator[Renaming]:
+    for info in reader.list_workspaces():
+        for kind, value in info.aliases:
+            if kind == before.kind and value == before.value:
+                yield (kind, value), (kind, after.value)
+            elif kind == before.kind == FOLDER and value.startswith(before.value.rstrip(os.sep) + os.sep):
+                rest = value[len(before.value.rstrip(os.sep)) :]
+                yield (kind, value), (kind, after.value.rstrip(os.sep) + rest)
+
+
+def _move_aliases(tx: Transaction, pairs: Sequence[Renaming]) -> None:
+    leaving = {old for old, _ in pairs}
+    targets = {old: tx.read.find_workspace(*old) for old, _ in pairs}
+    for old, new in pairs:
+        if targets[old] is None:
+            raise NotFoundError("workspace", old[1], "It was renamed or merged since.")
+        if new not in leaving and tx.read.find_workspace(*new) not in (None, targets[old]):
+            raise AlreadyExistsError("workspace", new[1])
+    for old, _ in pairs:
+        tx.move_alias(old, None)
+    for old, new in pairs:
+        tx.move_alias(new, targets[old])
+
+
+def _kept_moves(reader: Reader) -> list[tuple[str, Register]]:
+    """Moves that were not undone, with the stream that keeps them, the latest first."""
+    found = [
+        (uid, register)
+        for info in reader.list_workspaces()
+        for uid in info.streams
+        for register in reader.read_registers(uid)
+        if register.field.startswith(MOVE_FIELD) and register.value is not None
+    ]
+    return sorted(found, key=lambda pair: pair[1].stamp, reverse=True)
+
+
+def _find_move(reader: Reader, move_id: str) -> tuple[str, Register]:
+    for uid, register in _kept_moves(reader):
+        if register.field == f"{MOVE_FIELD}{move_id}":
+            return uid, register
+    raise NotFoundError("move of a workspace", move_id, "`workspaces.moves` shows those that can be undone.")
+
+
+def _to_move(register: Register) -> WorkspaceMove:
+    value = register.value
+    moved = [merging.Moved(*fields) for fields in value.get("streams", ())]
+    return WorkspaceMove(
+        id=register.field.removeprefix(MOVE_FIELD),
+        kind=value["kind"],
+        aliases=tuple((Workspace(*old), Workspace(*new)) for old, new in value["aliases"]),
+        renamed=tuple((each.old_id, each.new_id) for each in moved if each.old_id != each.new_id),
+        lost_keys=tuple(each.lost_key for each in moved if each.lost_key),
+        claim_ns=value["claim_ns"],
+    )

@@ -1,0 +1,68 @@
+"""Resolving: which conversation a name stands for, inside the fence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from manent.errors import AmbiguousPrefixError, NotFoundError
+from manent.history.runtime import Runtime, Target
+from manent.history.workspaces import find_fence, is_there
+from manent.model.log import StreamInfo
+from manent.storage.port import Reader
+
+_MATCHES_MAX = 100
+
+
+def find_exact(runtime: Runtime, reader: Reader, id: str) -> Sequence[StreamInfo]:
+    """The conversations with exactly this id, begun ones only: one in a workspace, more for the owner."""
+    if not is_there(runtime, reader):
+        return []
+    found = reader.find_ids(find_fence(runtime, reader), id)
+    return [stream for stream in found if reader.find_row(stream.uid) is not None]
+
+
+def resolve(runtime: Runtime, reader: Reader, id_or_prefix: str) -> StreamInfo:
+    """
+    The conversation with this id, else the one whose id begins so, case-sensitive.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousPrefixError: there are several; lists them in the order of their ids.
+    """
+    found = find_exact(runtime, reader, id_or_prefix)
+    if not found and id_or_prefix and is_there(runtime, reader):
+        begun = reader.find_prefix(find_fence(runtime, reader), id_or_prefix, _MATCHES_MAX)
+        found = [stream for stream in begun if reader.find_row(stream.uid) is not None]
+    if not found:
+        raise NotFoundError("conversation", id_or_prefix, "`list` shows what is there.")
+    return only_one(id_or_prefix, found)
+
+
+def find_key(runtime: Runtime, reader: Reader, key: str) -> Sequence[StreamInfo]:
+    """The conversations with exactly this key."""
+    if not is_there(runtime, reader):
+        return []
+    return reader.find_by_key(find_fence(runtime, reader), key)
+
+
+def only_one(name: str, found: Sequence[StreamInfo]) -> StreamInfo:
+    """
+    The one that a name stands for.
+
+    Raises:
+        AmbiguousPrefixError: it stands for several.
+    """
+    if len(found) > 1:
+        raise AmbiguousPrefixError(prefix=name, matches=[_full_name(stream, found) for stream in found])
+    return found[0]
+
+
+def to_target(stream: StreamInfo) -> Target:
+    """What calls about a conversation go by."""
+    return Target(stream.uid, stream.id or stream.uid)
+
+
+def _full_name(stream: StreamInfo, among: Iterable[StreamInfo]) -> str:
+    """An id, with its workspace where another one has the same."""
+    shared = sum(other.id == stream.id for other in among) > 1
+    return f"{stream.id} (workspace {stream.workspace[:8]})" if shared else str(stream.id)
