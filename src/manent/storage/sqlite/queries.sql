@@ -211,14 +211,6 @@ JOIN streams s ON s.stream = e.stream
 WHERE l.leaf & 65535 > 0 AND NOT EXISTS (SELECT 1 FROM leaves k WHERE k.leaf = l.leaf - 1)
 ORDER BY e.position;
 
--- name: find_forged_ends
--- Conversations that lists take for ended or open against their register: only tampering makes any.
-SELECT coalesce(s.id, lower(hex(s.uid))) FROM conversations c
-JOIN streams s ON s.stream = c.stream
-WHERE c.ended IS NOT EXISTS (SELECT 1 FROM registers r
-                             WHERE r.stream = c.stream AND r.field = 'end_reason' AND r.value IS NOT NULL)
-ORDER BY 1;
-
 -- name: find_forged_keys
 -- Keys of conversations that have none: only tampering makes any.
 SELECT coalesce(s.id, lower(hex(s.uid))) FROM conversation_keys k
@@ -453,10 +445,14 @@ SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writ
 FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
 
 -- name: find_checked_row
--- The same for `verify`: a row that stands in the lists of another workspace is none.
+-- The same for `verify`: a row that stands in the lists of another workspace is none, nor one that lists take
+-- for ended or open against its register.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
        c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
-FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace WHERE s.uid = :uid;
+FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace
+WHERE s.uid = :uid
+  AND c.ended = EXISTS (SELECT 1 FROM registers r
+                        WHERE r.stream = c.stream AND r.field = 'end_reason' AND r.value IS NOT NULL);
 
 -- name: find_message
 -- A message by an id that is not made of its place.

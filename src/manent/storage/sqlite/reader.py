@@ -175,8 +175,7 @@ class SqliteReader:
             for name, seq, writer in self._rows("find_torn_leaves")
         ]
         keys = [f"conversation:{unescape_name(row[0])}" for row in self._rows("find_forged_keys")]
-        ends = [f"conversation:{unescape_name(row[0])}" for row in self._rows("find_forged_ends")]
-        return [*events, *leaves, *torn, *keys, *ends]
+        return [*events, *leaves, *torn, *keys]
 
     # --- the read model
 
