@@ -262,7 +262,7 @@ _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _LINE = re.compile(rf'(?:{_QUOTED}|[#;][^\n]*|\\.|[^\\\n#;"]+|")*', re.DOTALL)
 """A line of a config file with those that a backslash adds to it. A comment is never continued."""
 
-_HEADER = re.compile(rf"\s*\[\s*([\w.-]+)\s*({_QUOTED})?\s*\]", re.DOTALL)
+_HEADER = re.compile(rf"\s*\[\s*([\w.-]+)(?:\s*({_QUOTED}))?\s*\]", re.DOTALL)
 _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)", re.DOTALL)
 _VALUE = re.compile(rf'((?:{_QUOTED}|\\.|[^\\#;"]+)*)("?)', re.DOTALL)
 _ESCAPED = re.compile(r'\\(.)|"', re.DOTALL)
@@ -294,7 +294,7 @@ def _is_section(header: re.Match[str], section: str, subsection: str) -> bool:
 def _value(raw: str) -> str | None:
     """A value without quotes, escapes and comment; None when a quote does not end."""
     found = _VALUE.match(raw)
-    return None if found is None or found[2] else _unescape(found[1].strip())
+    return None if found is None or found[2] else _unescape(found[1]).strip()
 
 
 def _unescape(text: str) -> str:
