@@ -9,7 +9,7 @@ manent: the durable record of conversations with machines.
         print(store.search("slow")[0].snippet)
 
 Names load when they are first used. Errors are in `manent.errors`, parts of messages in `manent.parts`,
-events in `manent.events`.
+events in `manent.events`, plans in `manent.plans`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,25 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manent import errors, events, parts
+    from manent import errors, events, parts, plans
     from manent.history.appending import ROOT
     from manent.history.conversation import Conversation
+    from manent.history.resuming import Resumption
     from manent.history.store import Store
     from manent.model.ids import Address
+    from manent.model.metadata import Metadata
+    from manent.model.owners import Claimed, HeldBy, Owner
     from manent.model.paging import Page
     from manent.model.parts import Citation, PhantomReach, ToolEvent, Usage
     from manent.model.records import (
         ConversationSummary,
         Finding,
         Hit,
+        Link,
         Message,
         Receipt,
         Report,
+        Statistics,
         StoredMessage,
         Turn,
     )
@@ -44,15 +49,22 @@ _HOMES = {
     "ROOT": "manent.history.appending",
     "Address": "manent.model.ids",
     "Citation": "manent.model.parts",
+    "Claimed": "manent.model.owners",
     "Conversation": "manent.history.conversation",
     "ConversationSummary": "manent.model.records",
     "Finding": "manent.model.records",
+    "HeldBy": "manent.model.owners",
     "Hit": "manent.model.records",
+    "Link": "manent.model.records",
     "Message": "manent.model.records",
+    "Metadata": "manent.model.metadata",
+    "Owner": "manent.model.owners",
     "Page": "manent.model.paging",
     "PhantomReach": "manent.model.parts",
     "Receipt": "manent.model.records",
     "Report": "manent.model.records",
+    "Resumption": "manent.history.resuming",
+    "Statistics": "manent.model.records",
     "Store": "manent.history.store",
     "StoredMessage": "manent.model.records",
     "ToolEvent": "manent.model.parts",
@@ -61,21 +73,33 @@ _HOMES = {
     "Workspace": "manent.model.workspaces",
     "open": "manent.opening",
 }
-_MODULES = {"errors": "manent.errors", "events": "manent.events", "parts": "manent.parts"}
+_MODULES = {
+    "errors": "manent.errors",
+    "events": "manent.events",
+    "parts": "manent.parts",
+    "plans": "manent.plans",
+}
 
 __all__ = [
     "ROOT",
     "Address",
     "Citation",
+    "Claimed",
     "Conversation",
     "ConversationSummary",
     "Finding",
+    "HeldBy",
     "Hit",
+    "Link",
     "Message",
+    "Metadata",
+    "Owner",
     "Page",
     "PhantomReach",
     "Receipt",
     "Report",
+    "Resumption",
+    "Statistics",
     "Store",
     "StoredMessage",
     "ToolEvent",
@@ -86,6 +110,7 @@ __all__ = [
     "events",
     "open",
     "parts",
+    "plans",
 ]
 
 

@@ -30,6 +30,7 @@ Every exception of manent, and what each one carries.
     │   ├── AddressError                text that is no address
     │   └── FormatError                 a file or record that cannot be read; carries its place
     └── EncodingError                   stored bytes that this release cannot decode; names the event
+        └── MetadataError               a register that holds what nobody of us writes; names the field
 
 No message ever holds the content of a conversation: an error says what, which, and what to do.
 """
@@ -326,3 +327,17 @@ class EncodingError(ManentError):
     def __init__(self, detail: str, *, event: str) -> None:
         super().__init__(f"Event {event} cannot be decoded: {detail}. Run `manent verify`.")
         self.event = event
+
+
+class MetadataError(EncodingError):
+    """A register whose value is not what this release writes there; `field` and `of` say which."""
+
+    def __init__(self, detail: str, *, field: str, of: str) -> None:
+        ManentError.__init__(
+            self,
+            f"The register {field!r} of {of} cannot be read ({detail.rstrip('.')}). Nothing was changed. "
+            "Set it anew, or restore an export.",
+        )
+        self.event = f"{field} of {of}"
+        self.field = field
+        self.of = of

@@ -33,6 +33,7 @@ def a_report(*, refused: int, records: int = 5) -> ImportReport:
         new_conversations=1,
         grown_conversations=1,
         unchanged_conversations=1,
+        deleted_conversations=0,
         added_messages=3,
         known_messages=1,
         changed_messages=0,

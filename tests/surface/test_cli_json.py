@@ -207,6 +207,7 @@ def test_import_tells_a_report_for_each_path(desk: Desk) -> None:  # U-3
                     "new_conversations": "int",
                     "grown_conversations": "int",
                     "unchanged_conversations": "int",
+                    "deleted_conversations": "int",
                     "added_messages": "int",
                     "known_messages": "int",
                     "changed_messages": "int",

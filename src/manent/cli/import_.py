@@ -146,10 +146,16 @@ def _sums(report: ImportReport) -> list[str]:
         f"{records} = {messages} + {report.merged_records:,} merged into others",
         f"{messages} = {report.added_messages:,} added + {report.known_messages:,} known{_changed(report)}",
         f"{render.counted(report.conversations, 'conversation')} = {report.new_conversations:,} new + "
-        f"{report.grown_conversations:,} grown + {report.unchanged_conversations:,} unchanged",
+        f"{report.grown_conversations:,} grown + {report.unchanged_conversations:,} unchanged"
+        + _deleted(report),
         f"{render.counted(report.files, 'file')}, {len(report.refusals):,} refused",
         *([f"secrets masked: {masked}"] if masked else []),
     ]
+
+
+def _deleted(report: ImportReport) -> str:
+    left = report.deleted_conversations
+    return f" + {left:,} that were deleted here and stay so" if left else ""
 
 
 def _changed(report: ImportReport) -> str:

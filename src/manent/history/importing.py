@@ -16,7 +16,7 @@ from manent.history.masking import Masker
 from manent.history.recording import open_leniently, record
 from manent.history.removing import DELETED_SOURCE, source_mark
 from manent.history.runtime import Runtime
-from manent.history.workspaces import ensure_workspace, find_fence
+from manent.history.workspaces import ensure_workspace, find_fence, find_workspace_info
 from manent.model.events import (
     ConversationCreated,
     Event,
@@ -284,8 +284,7 @@ def _keys(conversation: ImportedConversation, identified: Sequence[Identified]) 
 
 def _deleted_sources(runtime: Runtime, reader: Reader) -> Iterator[str]:
     """What says, in this workspace, that an imported conversation was deleted."""
-    fence = find_fence(runtime, reader)
-    info = reader.find_workspace_info(fence) if fence is not None else None
+    info = find_workspace_info(runtime, reader)
     for uid in info.streams if info is not None else ():
         for register in reader.read_registers(uid):
             if register.field.startswith(DELETED_SOURCE):

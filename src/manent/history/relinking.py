@@ -15,6 +15,7 @@ from typing import Any
 from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRequiredError
 from manent.history import merging
 from manent.history.runtime import Runtime
+from manent.history.workspaces import own_stream
 from manent.model.log import Register, WorkspaceInfo
 from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary
 from manent.storage.port import Reader, Transaction
@@ -174,11 +175,9 @@ class Workspaces:
 
     def _keep(self, tx: Transaction, workspace: str, value: dict[str, Any]) -> WorkspaceMove:
         """Keep what is needed to undo a move, in a stream of a workspace that was concerned."""
-        info = tx.read.find_workspace_info(workspace)
-        assert info is not None and info.streams, "a workspace has a stream of its own from the start"
         stated = {**value, "claim_ns": self._runtime.clock()}
         field = f"{MOVE_FIELD}{self._runtime.new_id()[:8]}"
-        stamp = tx.put_metadata(info.streams[0], field, stated)
+        stamp = tx.put_metadata(own_stream(self._runtime, tx, workspace), field, stated)
         return _to_move(Register(field, stated, stamp))
 
 

@@ -19,6 +19,7 @@ from manent.history.attachments import drop_unused, find_digests
 from manent.history.processes import is_live
 from manent.history.recording import record, stream
 from manent.history.runtime import Runtime
+from manent.history.workspaces import own_stream
 from manent.model.events import ConversationDeleted
 from manent.model.log import KEY_FIELD, StreamInfo, find_text
 from manent.model.owners import Owner
@@ -102,9 +103,7 @@ def _least_active(reader: Reader, workspace: str) -> Iterator[StreamInfo]:
 
 def _delete(runtime: Runtime, tx: Transaction, info: StreamInfo, reason: str | None) -> None:
     tips = tuple((tip.writer, tip.seq, tip.hash.hex()) for tip in tx.read.read_tips(info.uid))
-    workspace = tx.read.find_workspace_info(info.workspace)
-    assert workspace is not None and workspace.streams, "a workspace has a stream of its own from the start"
-    own = workspace.streams[0]
+    own = own_stream(runtime, tx, info.workspace)
     record(tx, own, pending(runtime, [ConversationDeleted(uid=info.uid, tips=tips, reason=reason)]))
     if (mark := _source_mark(tx.read, info.uid)) is not None:
         tx.put_metadata(own, mark, True)

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from manent.codec.canonical import escape_name, unescape_name
-from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
+from manent.errors import InputError, MetadataError, NotFoundError, WorkspaceRequiredError
 from manent.history.runtime import Runtime
-from manent.history.workspaces import ensure_workspace
+from manent.history.workspaces import ensure_workspace, find_workspace_info, own_stream
 from manent.model.ids import check_name
 from manent.model.log import Register, WorkspaceInfo
-from manent.model.metadata import MetadataError, decode_register
+from manent.model.metadata import decode_register
 from manent.model.paging import check_limit
 from manent.model.parts import plain_str
 from manent.model.plans import Plan, Roadmap, RoadmapSummary
@@ -61,11 +61,9 @@ class Roadmaps:
         now = self._runtime.clock()
         kept = _Kept(plain_str(title).strip(), _to_text(tree), now, now)
         roadmap = _to_roadmap(id, kept)
-        self._fence()
         with self._runtime.backend.transaction() as tx:
             workspace = ensure_workspace(self._runtime, tx)
-            info = next(each for each in tx.read.list_workspaces() if each.uid == workspace)
-            _put(tx, self._with_stream(tx, info), id, msgspec.to_builtins(kept))
+            _put(tx, own_stream(self._runtime, tx, workspace), id, msgspec.to_builtins(kept))
         return roadmap
 
     def load(self, id: str) -> Roadmap | None:
@@ -104,7 +102,6 @@ class Roadmaps:
         """
         check_name(id, "roadmap id")
         text = _to_text(tree)
-        self._fence()
         with self._runtime.backend.transaction() as tx:
             info = self._find_info(tx.read)
             register = _read(tx.read, info).get(id)
@@ -112,18 +109,17 @@ class Roadmaps:
                 return False
             kept = _decode(id, register)
             changed = msgspec.structs.replace(kept, tree=text, updated_ns=self._runtime.clock())
-            _put(tx, info, id, msgspec.to_builtins(changed))
+            _put(tx, info.streams[0], id, msgspec.to_builtins(changed))
         return True
 
     def delete(self, id: str) -> bool:
         """Remove a roadmap, readable or not; return whether it was there."""
         check_name(id, "roadmap id")
-        self._fence()
         with self._runtime.backend.transaction() as tx:
             info = self._find_info(tx.read)
             if info is None or id not in _read(tx.read, info):
                 return False
-            _put(tx, info, id, None)
+            _put(tx, info.streams[0], id, None)
         return True
 
     def list(self, *, limit: int | None = None) -> builtins.list[RoadmapSummary]:
@@ -144,24 +140,11 @@ class Roadmaps:
         newest_first = sorted(found.items(), key=lambda item: item[1].stamp, reverse=True)
         return [_summarise(id, _decode(id, register)) for id, register in newest_first[:end]]
 
-    def _fence(self) -> tuple[str, str]:
-        """The alias of this handle's workspace; asked before a write begins, so that none begins in vain."""
-        if self._runtime.workspace is None:
-            raise WorkspaceRequiredError
-        return self._runtime.workspace
-
     def _find_info(self, reader: Reader) -> WorkspaceInfo | None:
         """This handle's workspace with its streams; None before the workspace's first write."""
-        alias = self._fence()
-        return next((info for info in reader.list_workspaces() if alias in info.aliases), None)
-
-    def _with_stream(self, tx: Transaction, info: WorkspaceInfo) -> WorkspaceInfo:
-        """A workspace that came from an export without a stream of its own gets one."""
-        if info.streams:
-            return info
-        completed = info._replace(streams=(self._runtime.new_id(),))
-        tx.put_workspace(completed)
-        return completed
+        if self._runtime.workspace is None:
+            raise WorkspaceRequiredError
+        return find_workspace_info(self._runtime, reader)
 
 
 def _read(reader: Reader, info: WorkspaceInfo | None) -> dict[str, Register]:
@@ -179,8 +162,8 @@ def _read(reader: Reader, info: WorkspaceInfo | None) -> dict[str, Register]:
     }
 
 
-def _put(tx: Transaction, info: WorkspaceInfo, id: str, value: Any) -> None:
-    tx.put_metadata(info.streams[0], _PREFIX + escape_name(id), value)
+def _put(tx: Transaction, stream: str, id: str, value: Any) -> None:
+    tx.put_metadata(stream, _PREFIX + escape_name(id), value)
 
 
 def _decode(id: str, register: Register) -> _Kept:

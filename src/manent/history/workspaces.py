@@ -36,3 +36,19 @@ def ensure_workspace(runtime: Runtime, tx: Transaction) -> str:
         alias = (runtime.workspace.kind, runtime.workspace.value)
         tx.put_workspace(WorkspaceInfo(found, (runtime.new_id(),), (alias,)))
     return found
+
+
+def find_workspace_info(runtime: Runtime, reader: Reader) -> WorkspaceInfo | None:
+    """A handle's workspace with its streams and aliases; None on the owner's, and before the first write."""
+    fence = find_fence(runtime, reader)
+    return reader.find_workspace_info(fence) if fence is not None else None
+
+
+def own_stream(runtime: Runtime, tx: Transaction, workspace: str) -> str:
+    """The stream in which a workspace keeps what concerns all of it; made where an export brought none."""
+    info = tx.read.find_workspace_info(workspace)
+    if info is not None and info.streams:
+        return info.streams[0]
+    uid = runtime.new_id()
+    tx.put_workspace(WorkspaceInfo(workspace, (uid,), ()))
+    return uid

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import msgspec
 
-from manent.errors import EncodingError, InputError, ManentError
+from manent.errors import InputError, MetadataError
 from manent.model.log import KEY_FIELD, Register
 from manent.model.plans import PlanSnapshot, convert
 
@@ -58,20 +58,6 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     plan: PlanSnapshot = PlanSnapshot()
     config_snapshot: dict[str, Any] | None = None
     roadmap_link: RoadmapLink | None = None
-
-
-class MetadataError(EncodingError):
-    """A register whose value is not what this release writes there; `field` and `of` say which."""
-
-    def __init__(self, detail: str, *, field: str, of: str) -> None:
-        ManentError.__init__(
-            self,
-            f"The register {field!r} of {of} cannot be read ({detail.rstrip('.')}). Nothing was changed. "
-            "Set it anew, or restore an export.",
-        )
-        self.event = f"{field} of {of}"
-        self.field = field
-        self.of = of
 
 
 _FIELDS: Mapping[str, tuple[str, Any]] = {

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from manent.errors import EncodingError, InputError, NotFoundError
+from manent.errors import EncodingError, InputError, MetadataError, NotFoundError
 from manent.history.metadata import Described
 from manent.history.runtime import Target
 from manent.history.store import Store
 from manent.model.ids import new_uid
-from manent.model.metadata import Metadata, MetadataError, RoadmapLink
+from manent.model.metadata import Metadata, RoadmapLink
 from manent.model.plans import PlanSnapshot, Step, StepStatus
 from manent.storage.port import Backend
 from manent.testing.strategies import AWKWARD, json_values

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
+from manent.errors import InputError, MetadataError, NotFoundError, WorkspaceRequiredError
 from manent.history.roadmaps import Roadmaps
 from manent.history.runtime import Runtime
 from manent.history.store import Store
 from manent.model.ids import Stamp, new_uid
 from manent.model.log import WorkspaceInfo
-from manent.model.metadata import MetadataError
 from manent.model.plans import Plan, Roadmap, RoadmapSummary, Subtask
 from manent.model.workspaces import Workspace
 from manent.storage.port import Backend

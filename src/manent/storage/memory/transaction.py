@@ -30,7 +30,7 @@ class MemoryTransaction:
         self, state: State, *, writer: str, new_salts: NewSalts, has_blob: Callable[[str, str], bool]
     ) -> None:
         self.read = MemoryReader(state)
-        self.state = state
+        self._state = state
         self._writer = writer
         self._new_salts = new_salts
         self._has_blob = has_blob
@@ -38,13 +38,18 @@ class MemoryTransaction:
         self.dropped_blobs: list[tuple[str, str]] = []
         self.deleted: list[str] = []
 
+    @property
+    def state(self) -> State:
+        """What a commit puts in place."""
+        return self._state
+
     def _stream(self, uid: str) -> Stream:
         """A stream that may be changed: copied when it is first asked for."""
-        found = self.state.streams.get(uid)
+        found = self._state.streams.get(uid)
         if found is None:
             raise NotFoundError("stream", uid)
         if uid not in self._own:
-            found = self.state.streams[uid] = copied(found)
+            found = self._state.streams[uid] = copied(found)
             self._own.add(uid)
         return found
 
@@ -59,20 +64,20 @@ class MemoryTransaction:
             pending,
             uid=uid,
             writer=self._writer,
-            first_seq=self.state.clock + 1,
+            first_seq=self._state.clock + 1,
             prev_hash=tip.hash if tip else chain.genesis(uid, self._writer),
             new_salts=self._new_salts,
         )
-        self.state.clock += len(sealed)
+        self._state.clock += len(sealed)
         entries = [self._insert(stream, event) for event in sealed]
         count = (tip.total if tip else 0) + len(sealed)
-        stream.tips[self._writer] = Tip(uid, self._writer, self.state.clock, last_hash, count)
+        stream.tips[self._writer] = Tip(uid, self._writer, self._state.clock, last_hash, count)
         return entries
 
     def _insert(self, stream: Stream, event: SealedEvent) -> LogEntry:
         stamp = event.header.stamp
-        self.state.log.append((stream.info.uid, stamp))
-        entry = LogEntry(len(self.state.log), event.header, tuple(event.leaves))
+        self._state.log.append((stream.info.uid, stamp))
+        entry = LogEntry(len(self._state.log), event.header, tuple(event.leaves))
         stream.entries[stamp] = entry
         return entry
 
@@ -90,7 +95,7 @@ class MemoryTransaction:
         return self._insert(stream, event)
 
     def _raise_clock(self, seq: int) -> None:
-        self.state.clock = max(self.state.clock, seq)
+        self._state.clock = max(self._state.clock, seq)
 
     def erase_leaves(self, uid: str, stamp: Stamp, names: Sequence[str]) -> int:
         stream = self._stream(uid)
@@ -105,23 +110,23 @@ class MemoryTransaction:
     # --- identities and metadata
 
     def put_workspace(self, workspace: WorkspaceInfo) -> None:
-        self.state.workspaces.add(workspace.uid)
+        self._state.workspaces.add(workspace.uid)
         for alias in workspace.aliases:
-            self.state.aliases.setdefault(alias, workspace.uid)
+            self._state.aliases.setdefault(alias, workspace.uid)
         for uid in workspace.streams:
-            if uid not in self.state.streams:
+            if uid not in self._state.streams:
                 self.put_stream(StreamInfo(uid, workspace.uid, None))
 
     def put_stream(self, stream: StreamInfo) -> None:
-        if stream.workspace not in self.state.workspaces:
+        if stream.workspace not in self._state.workspaces:
             raise NotFoundError("workspace", stream.workspace)
-        if stream.uid in self.state.streams:
+        if stream.uid in self._state.streams:
             raise AlreadyExistsError("stream", stream.uid)
         if stream.id is not None:
-            if (stream.workspace, stream.id) in self.state.ids:
+            if (stream.workspace, stream.id) in self._state.ids:
                 raise AlreadyExistsError("id", stream.id)
-            self.state.ids[stream.workspace, stream.id] = stream.uid
-        self.state.streams[stream.uid] = Stream(stream)
+            self._state.ids[stream.workspace, stream.id] = stream.uid
+        self._state.streams[stream.uid] = Stream(stream)
         self._own.add(stream.uid)
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
@@ -138,7 +143,7 @@ class MemoryTransaction:
 
     def _move_key(self, info: StreamInfo, key: str | None) -> None:
         """A conversation has one key, and a key one conversation in its workspace."""
-        keys = self.state.keys
+        keys = self._state.keys
         if key is not None and keys.get((info.workspace, key), info.uid) != info.uid:
             raise AlreadyExistsError("key", key)
         for place in [place for place, uid in keys.items() if uid == info.uid]:
@@ -147,14 +152,14 @@ class MemoryTransaction:
             keys[info.workspace, key] = info.uid
 
     def tick(self) -> Stamp:
-        self.state.clock += 1
-        return Stamp(self.state.clock, self._writer)
+        self._state.clock += 1
+        return Stamp(self._state.clock, self._writer)
 
     def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
         if owner is None:
-            self.state.owners.pop((workspace, id), None)
+            self._state.owners.pop((workspace, id), None)
         else:
-            self.state.owners[workspace, id] = owner
+            self._state.owners[workspace, id] = owner
 
     def drop_blob(self, workspace: str, digest: str) -> bool:
         if not self._has_blob(workspace, digest) or (workspace, digest) in self.dropped_blobs:
@@ -166,7 +171,7 @@ class MemoryTransaction:
         stream, info = self._stream(uid), self._stream(uid).info
         self._move_key(info, None)
         if info.id is not None:
-            del self.state.ids[info.workspace, info.id]
+            del self._state.ids[info.workspace, info.id]
             self.put_owner(info.workspace, info.id, None)
         stream.registers.clear()
         self.clear(uid)
@@ -174,12 +179,12 @@ class MemoryTransaction:
         self.deleted.append(uid)
 
     def move_stream(self, stream: StreamInfo) -> None:
-        own, ids = self._stream(stream.uid), self.state.ids
-        if stream.workspace not in self.state.workspaces:
+        own, ids = self._stream(stream.uid), self._state.ids
+        if stream.workspace not in self._state.workspaces:
             raise NotFoundError("workspace", stream.workspace)
         if stream.id is not None and ids.get((stream.workspace, stream.id), stream.uid) != stream.uid:
             raise AlreadyExistsError("id", stream.id)
-        key = next((name for (_, name), uid in self.state.keys.items() if uid == stream.uid), None)
+        key = next((name for (_, name), uid in self._state.keys.items() if uid == stream.uid), None)
         self._move_key(stream, key)
         if own.info.id is not None:
             del ids[own.info.workspace, own.info.id]
@@ -189,19 +194,19 @@ class MemoryTransaction:
 
     def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
         if workspace is None:
-            self.state.aliases.pop(alias, None)
-        elif workspace not in self.state.workspaces:
+            self._state.aliases.pop(alias, None)
+        elif workspace not in self._state.workspaces:
             raise NotFoundError("workspace", workspace)
         else:
-            self.state.aliases[alias] = workspace
+            self._state.aliases[alias] = workspace
 
     def drop_workspace(self, workspace: str) -> None:
-        used = {stream.info.workspace for stream in self.state.streams.values()}
-        if workspace not in used and workspace not in self.state.aliases.values():
-            self.state.workspaces.discard(workspace)
+        used = {stream.info.workspace for stream in self._state.streams.values()}
+        if workspace not in used and workspace not in self._state.aliases.values():
+            self._state.workspaces.discard(workspace)
 
     def adopt_source_key(self, source_key: bytes) -> None:
-        self.state.source_key = source_key
+        self._state.source_key = source_key
 
     # --- the read model
 
