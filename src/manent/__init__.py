@@ -73,12 +73,7 @@ _HOMES = {
     "Workspace": "manent.model.workspaces",
     "open": "manent.opening",
 }
-_MODULES = {
-    "errors": "manent.errors",
-    "events": "manent.events",
-    "parts": "manent.parts",
-    "plans": "manent.plans",
-}
+_MODULES = {name: f"manent.{name}" for name in ("errors", "events", "parts", "plans")}
 
 __all__ = [
     "ROOT",

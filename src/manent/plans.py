@@ -1,6 +1,7 @@
 """Plans, roadmaps, and the blocks in which a model is shown them, under their public names."""
 
 from manent.history.blocks import plan_get, render_plan, render_state
+from manent.model.metadata import RoadmapLink
 from manent.model.plans import (
     Aggregation,
     CaveatPolicy,
@@ -20,6 +21,7 @@ __all__ = [
     "Plan",
     "PlanSnapshot",
     "Roadmap",
+    "RoadmapLink",
     "RoadmapSummary",
     "Step",
     "StepStatus",

@@ -147,7 +147,7 @@ CONTINUES = "continues"
 """A relation: this conversation goes on where the other one stopped."""
 
 SPAWNED_BY = "spawned_by"
-"""A relation: the other conversation runs this one, as a sub-agent."""
+"""A relation: the other conversation runs this one, as a helper."""
 
 COPIED_FROM = "copied_from"
 """A relation: this conversation began as a copy of the other one."""
