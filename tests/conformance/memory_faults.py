@@ -27,7 +27,7 @@ from manent.storage.memory.backend import MemoryBackend
 from manent.storage.memory.blobs import MemoryBlobs, MemoryDrafts
 from manent.storage.memory.changes import make_change
 from manent.storage.memory.reader import MemoryReader
-from manent.storage.memory.state import State, Stream, copied
+from manent.storage.memory.state import State, Stream
 from manent.storage.memory.transaction import MemoryTransaction
 from manent.storage.port import Listing
 from manent.testing.conformance import Contract
@@ -82,9 +82,9 @@ def fault(what: str, found_by: type[Contract], place: object, method: str) -> Ca
 @fault("the clock stands still", AppendContract, MemoryTransaction, "append")
 def same_seqs_again(append: Method) -> Method:
     def broken(self: MemoryTransaction, uid: str, pending: Sequence[Any]) -> Sequence[LogEntry]:
-        clock = self._state.clock
+        clock = self.read._state.clock
         entries: Sequence[LogEntry] = append(self, uid, pending)
-        self._state.clock = clock
+        self.read._state.clock = clock
         return entries
 
     return broken
@@ -152,7 +152,7 @@ def clock_not_raised(_: Method) -> Method:
 @fault("adopting sets the clock, back as well", AdoptContract, MemoryTransaction, "_raise_clock")
 def clock_set_back(_: Method) -> Method:
     def broken(self: MemoryTransaction, seq: int) -> None:
-        self._state.clock = seq
+        self.read._state.clock = seq
 
     return broken
 
@@ -364,7 +364,7 @@ def key_not_freed(move: Method) -> Method:
 @fault("a taken key moves to whoever asks", KeyContract, MemoryTransaction, "_move_key")
 def key_moves(move: Method) -> Method:
     def broken(self: MemoryTransaction, info: StreamInfo, key: str | None) -> None:
-        self._state.keys.pop((info.workspace, key or ""), None)
+        self.read._state.keys.pop((info.workspace, key or ""), None)
         move(self, info, key)
 
     return broken
@@ -373,7 +373,7 @@ def key_moves(move: Method) -> Method:
 @fault("an id is given twice", IdentityContract, MemoryTransaction, "put_stream")
 def id_given_twice(put: Method) -> Method:
     def broken(self: MemoryTransaction, stream: StreamInfo) -> None:
-        self._state.ids.pop((stream.workspace, stream.id or ""), None)
+        self.read._state.ids.pop((stream.workspace, stream.id or ""), None)
         put(self, stream)
 
     return broken
@@ -449,45 +449,48 @@ def blobs_shared(drop: Method) -> Method:
 
 
 @fault("a rollback commits", TransactionContract, MemoryBackend, "transaction")
-def rollback_commits(_: Method) -> Method:
+def rollback_commits(transaction: Method) -> Method:
     @contextmanager
     def broken(self: MemoryBackend) -> Iterator[MemoryTransaction]:
-        with self.writing():
-            state = copied(self._state)
+        failed: BaseException | None = None
+        with transaction(self) as tx:
             try:
-                yield MemoryTransaction(state, writer=self.writer, new_salts=self._new_salts)
-            finally:
-                self._state = state
+                yield tx
+            except BaseException as error:  # noqa: BLE001 - the fault: it is raised after the commit
+                failed = error
+        if failed is not None:
+            raise failed
 
     return broken
 
 
 @fault("only some exceptions roll back", TransactionContract, MemoryBackend, "transaction")
-def interrupt_commits(_: Method) -> Method:
+def interrupt_commits(transaction: Method) -> Method:
     @contextmanager
     def broken(self: MemoryBackend) -> Iterator[MemoryTransaction]:
-        with self.writing():
-            state = copied(self._state)
+        failed: BaseException | None = None
+        with transaction(self) as tx:
             try:
-                yield MemoryTransaction(state, writer=self.writer, new_salts=self._new_salts)
+                yield tx
             except Exception:
-                state = self._state
                 raise
-            finally:
-                self._state = state
+            except BaseException as error:  # noqa: BLE001 - the fault: it is raised after the commit
+                failed = error
+        if failed is not None:
+            raise failed
 
     return broken
 
 
 @fault("readers see what is not committed", TransactionContract, MemoryBackend, "transaction")
-def dirty_reads(_: Method) -> Method:
+def dirty_reads(transaction: Method) -> Method:
     @contextmanager
     def broken(self: MemoryBackend) -> Iterator[MemoryTransaction]:
-        with self.writing():
+        with transaction(self) as tx:
             before = self._state
-            self._state = copied(before)
+            self._state = tx.read._state
             try:
-                yield MemoryTransaction(self._state, writer=self.writer, new_salts=self._new_salts)
+                yield tx
             except BaseException:
                 self._state = before
                 raise
@@ -515,7 +518,7 @@ def moving_reader(_: Method) -> Method:
 
 @fault("a transaction changes what is committed", TransactionContract, MemoryTransaction, "_stream")
 def shared_streams(_: Method) -> Method:
-    return lambda self, uid: self._state.streams[uid]
+    return lambda self, uid: self.read._state.streams[uid]
 
 
 @fault("a lock is kept after a rollback", TransactionContract, MemoryBackend, "writing")

@@ -29,8 +29,9 @@ TITLES = {
 
 HEAD = """# Counterparts
 
-What each name of the systems that manent replaces is here. *Same*: it does what its document says. *Changed*: it does
-something else, for the reason that stands there. *Later*: it is not there yet. Each row names a test that shows it.
+What each name of the systems that manent replaces is here. *Same*: it does what its document says.
+*Changed*: it does something else, for the reason that stands there. *Later*: it is not there yet. Each row
+names a test that shows it.
 
 This page is written by `python -m tests.docs.counterparts` from `counterparts.toml`; a test compares the two.
 """

@@ -13,15 +13,24 @@ import gzip
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import manent
 from manent import ROOT, Citation, Message, PhantomReach, ToolEvent, Usage
+from manent.codec.canonical import escape_name
 from manent.codec.sealing import hash_of
 from manent.history import recording
 from manent.history.runtime import Runtime, Scratch
 from manent.history.store import Store
 from manent.model.events import (
+    CONTINUES,
+    COPIED_FROM,
+    SPAWNED_BY,
     ContentRedacted,
+    ConversationCreated,
+    ConversationDeleted,
+    ConversationForked,
+    ConversationLinked,
     Event,
     HeadMoved,
     MessageEdited,
@@ -32,7 +41,7 @@ from manent.model.events import (
 )
 from manent.model.ids import Stamp
 from manent.model.imported import ImportedConversation, ImportedMessage
-from manent.model.log import Pending, SealedEvent
+from manent.model.log import Pending, SealedEvent, StreamInfo
 from manent.model.parts import (
     FilePart,
     NoticePart,
@@ -45,13 +54,15 @@ from manent.model.parts import (
 from manent.model.workspaces import Workspace
 from manent.opening import make_scratch
 from manent.storage.installation import Installation
+from manent.storage.port import Transaction
 from manent.storage.sqlite.backend import SqliteBackend
 from manent.storage.sqlite.engine import FORMAT
 from manent.testing.builders import answered, said, sealed
 from manent.testing.clocks import NOON_NS, stepping
-from tests.golden.reading import read_everything, to_json
+from tests.golden.reading import OWNED, OWNER, WORKSPACES, read_everything, to_json
 
 HERE = Path(__file__).parent
+GARDEN, KITCHEN = WORKSPACES
 
 ODD_TEXTS = (
     "",
@@ -104,6 +115,38 @@ class Maker:
         with self.backend.transaction() as tx:
             recording.adopt(tx, events)
 
+    def put_metadata(self, uid: str, **values: Any) -> None:
+        """Set registers; None unsets one."""
+        with self.backend.transaction() as tx:
+            for field, value in values.items():
+                tx.put_metadata(uid, field, value)
+
+    def workspace(self, tx: Transaction, name: str) -> str:
+        """The uid of a workspace that is there."""
+        found = tx.read.find_workspace("key", name)
+        assert found is not None, "made by the first conversation"
+        return found
+
+    def reserve(self, name: str, id: str) -> str:
+        """A conversation without any event, in a workspace; its uid."""
+        uid = self.new_id()
+        with self.backend.transaction() as tx:
+            tx.put_stream(StreamInfo(uid, self.workspace(tx, name), id))
+        return uid
+
+    def delete(self, uid: str, *, reason: str) -> None:
+        """Delete a conversation: declare it, erase its leaves, and free its names."""
+        with self.backend.transaction() as tx:
+            info = tx.read.find_stream(uid)
+            workspace = tx.read.find_workspace_info(info.workspace) if info else None
+            assert workspace is not None, "there is no such conversation"
+            tips = tuple((tip.writer, tip.seq, tip.hash.hex()) for tip in tx.read.read_tips(uid))
+            declared = ConversationDeleted(uid=uid, tips=tips, reason=reason)
+            recording.record(tx, workspace.streams[0], [Pending(declared, self.new_id(), NOON_NS)])
+            for entry in list(recording.stream(tx.read, uid)):
+                tx.erase_leaves(uid, entry.header.stamp, [leaf.name for leaf in entry.leaves])
+            tx.delete_stream(uid)
+
     def redact(self, uid: str, seq: int, writer: str, *leaves: str) -> None:
         """Take leaves away and declare it."""
         declared = ContentRedacted(
@@ -120,13 +163,19 @@ class Maker:
 
 def make_store(maker: Maker) -> None:
     """Something of everything that this format can hold."""
-    garden, kitchen = maker.store("garden"), maker.store("kitchen")
+    garden, kitchen = maker.store(GARDEN), maker.store(KITCHEN)
     make_turns(garden)
     make_odd_texts(garden)
     make_branches(garden, maker)
     make_live_turns(kitchen, maker)
     make_import(kitchen)
     make_strangers(kitchen, maker)
+    make_metadata(kitchen, maker)
+    make_ends(kitchen, maker)
+    make_links(kitchen, maker)
+    make_owner(kitchen, maker)
+    make_roadmaps(maker)
+    make_deletion(kitchen, maker)
     with maker.backend.reading() as reader:
         workspaces = [info.uid for info in reader.list_workspaces()]
     maker.backend.blobs.put(workspaces[0], [b"\x89PNG ", b"but not really"])
@@ -238,6 +287,83 @@ def make_strangers(store: Store, maker: Maker) -> None:
     future = future._replace(header=future.header._replace(kind="from_the_future", schema_version=7))
     last = sealed(uid, said("last", id="s3"), writer=one, seq=mine.seq + 5, prev_hash=hash_of(future))
     maker.adopt(shared, future, *last, *sealed(uid, said("another", id="s4"), writer=two, seq=mine.seq + 1))
+
+
+def make_metadata(store: Store, maker: Maker) -> None:
+    """A register of each kind, one of them unset, and one of a newer release."""
+    conversation = store.create("Metadata", persona="a cook", key="metadata", project="/home/bea")
+    maker.put_metadata(
+        conversation.uid,
+        tags=["soup", "\ud83d \x00"],
+        pin=True,
+        scratchpad={"salt": "enough", "": "\u2028"},
+        plan={"steps": [{"text": "peel", "status": "done"}, {"text": "boil", "status": "todo"}]},
+        config_snapshot={"model": "m-1", "temperature": 0.5, "tools": [], "big": 1 << 60},
+        roadmap_link={"roadmap_id": "year", "node_id": "spring"},
+        from_the_future={"v": [1, 2]},
+    )
+    maker.put_metadata(conversation.uid, persona=None)
+
+
+def make_ends(store: Store, maker: Maker) -> None:
+    """A conversation that was ended, one that was opened again, and one that was ended before it began."""
+    ended = store.create("Ended", key="ended")
+    ended.append_turn("Done?", "Done.")
+    maker.put_metadata(ended.uid, end_reason="done")
+    again = store.create("Open again", key="again")
+    maker.put_metadata(again.uid, end_reason="too early")
+    maker.put_metadata(again.uid, end_reason=None)
+    early = maker.reserve(KITCHEN, "early")
+    maker.put_metadata(early, end_reason="before it began")
+    maker.record(early, ConversationCreated())
+
+
+def make_links(store: Store, maker: Maker) -> None:
+    """A relation of each kind, between conversations and to what is not there."""
+    first = store.create("First", key="first")
+    message = first.append_message(Message(role="user", parts="one", id="one"))
+    related = {
+        "continued": ConversationLinked(relation=CONTINUES, to_uid=first.uid),
+        "copied": ConversationLinked(relation=COPIED_FROM, to_uid=first.uid, message_id=message.id),
+        "forked": ConversationForked(from_uid=first.uid, from_message_id=message.id),
+        "forked whole": ConversationForked(from_uid=first.uid),
+        "spawned": ConversationLinked(relation=SPAWNED_BY, to_uid=first.uid),
+        "lost": ConversationLinked(relation=CONTINUES, to_uid="ab" * 16, message_id="\ud83d \x00"),
+    }
+    for key, event in related.items():
+        maker.record(store.create(key.capitalize(), key=key).uid, event)
+    early = maker.reserve(KITCHEN, "spawned early")
+    maker.record(early, ConversationLinked(relation=SPAWNED_BY, to_uid=first.uid), ConversationCreated())
+
+
+def make_owner(store: Store, maker: Maker) -> None:
+    """A conversation that a process owns, and an id that one owns before it is there."""
+    owned = store.create("Owned", key=OWNED)
+    with maker.backend.transaction() as tx:
+        workspace = maker.workspace(tx, KITCHEN)
+        tx.put_owner(workspace, owned.id, OWNER)
+        tx.put_owner(workspace, "not there yet", OWNER)
+
+
+def make_roadmaps(maker: Maker) -> None:
+    """Two roadmaps, registers on a workspace's own stream."""
+    trees = {"year": '[spring]\ntitle = "sow"\n', "odd \x00 \ud83d": ""}
+    with maker.backend.transaction() as tx:
+        info = tx.read.find_workspace_info(maker.workspace(tx, KITCHEN))
+        assert info is not None
+        for number, (id, tree) in enumerate(trees.items()):
+            times = {"created_ns": NOON_NS, "updated_ns": NOON_NS + number}
+            value = {"title": f"Roadmap {number}", "tree": tree, **times}
+            tx.put_metadata(info.streams[0], f"roadmap:{escape_name(id)}", value)
+
+
+def make_deletion(store: Store, maker: Maker) -> None:
+    """A conversation that was deleted; its key is another one's."""
+    doomed = store.create("To be deleted", key="doomed", persona="nobody")
+    doomed.append_turn("Do you forget?", "What?", author="ann", idempotency_key="once")
+    doomed.append_message(Message(role="user", parts="a word", id="a word"))
+    maker.delete(doomed.uid, reason="asked")
+    store.create("Not deleted", key="doomed")
 
 
 def write_golden(folder: Path) -> None:

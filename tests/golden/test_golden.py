@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +10,17 @@ import apsw
 import pytest
 
 import manent
+from manent.opening import open_backend
 from manent.storage.sqlite.engine import FORMAT
-from tests.golden.reading import WORKSPACES, from_json, read_everything
+from tests.golden.reading import (
+    OWNED,
+    OWNER,
+    WORKSPACES,
+    as_asked_then,
+    from_json,
+    read_everything,
+    unpacked,
+)
 
 HERE = Path(__file__).parent
 FOLDERS = sorted(HERE.glob("format-*"))
@@ -37,11 +45,9 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Golden:
     )
 
 
-def unpacked(folder: Path, place: Path) -> Path:
-    """The store of a format, unpacked into a folder."""
-    path = place / "conversations.db"
-    path.write_bytes(gzip.decompress((folder / "conversations.db.gz").read_bytes()))
-    return path
+def said_by(path: Path, expected: dict[str, Any]) -> Any:
+    """What a store says today to what it was asked then."""
+    return as_asked_then({"receipt": expected["receipt"], **read_everything(path)}, expected)
 
 
 def schema_of(path: Path) -> list[str]:
@@ -69,7 +75,7 @@ def test_the_golden_store_of_the_present_format_has_its_schema(tmp_path: Path) -
 
 
 def test_everything_reads_as_it_was_written(golden: Golden) -> None:  # M-1, T-1
-    assert {"receipt": golden.expected["receipt"], **read_everything(golden.path)} == golden.expected
+    assert said_by(golden.path, golden.expected) == golden.expected
 
 
 def test_it_verifies_with_its_receipt(golden: Golden) -> None:  # M-1, C-4
@@ -88,7 +94,7 @@ def test_its_export_is_imported_and_reads_the_same(golden: Golden, tmp_path: Pat
         owner.import_lines(lines_of(golden.export))
         assert list(owner.export_lines()) == lines_of(golden.export)
 
-    assert {"receipt": golden.expected["receipt"], **read_everything(copy)} == golden.expected
+    assert said_by(copy, golden.expected) == golden.expected
 
 
 def test_it_goes_on(golden: Golden) -> None:  # M-1, C-2
@@ -110,3 +116,27 @@ def test_its_keys_are_known(golden: Golden) -> None:  # M-1, L-7
         conversation.append_turn("When do I sow beans?", "In May.", author="ann", idempotency_key="first")
 
         assert len(conversation.turns()) == before
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:], ids=lambda folder: folder.name)
+def test_its_owner_is_known(folder: Path, tmp_path: Path) -> None:  # M-1, O-1
+    with closing(open_backend(unpacked(folder, tmp_path))) as backend, backend.reading() as reader:
+        workspace = reader.find_workspace("key", WORKSPACES[1])
+        assert workspace is not None
+        (owned,) = reader.find_by_key(workspace, OWNED)
+
+        assert reader.find_owner(workspace, owned.id or "") == OWNER
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "told"),
+    [
+        ({"a": 1, "b": 2}, {"a": 0}, {"a": 1}),
+        ({"a": 1}, {"a": 1, "b": 2}, {"a": 1}),
+        ([{"a": 1, "b": 2}], [{"a": 1}], [{"a": 1}]),
+        ([1, 2], [1], [1, 2]),
+        ({"a": [1]}, {"a": None}, {"a": [1]}),
+    ],
+)
+def test_only_what_was_not_asked_then_is_left_out(found: Any, expected: Any, told: Any) -> None:  # M-1
+    assert as_asked_then(found, expected) == told

@@ -10,7 +10,7 @@ from manent.errors import EncodingError
 from manent.model.events import ContentRedacted, UnknownEvent
 from manent.model.ids import BEFORE_ALL, Stamp
 from manent.model.log import LogEntry, Pending, SealedEvent, StoredEvent
-from manent.model.rows import ConversationRow, MessageRow, Place, TurnRow
+from manent.model.rows import ConversationRow, LinkRow, MessageRow, Place, TurnRow
 from manent.projection.registry import project
 from manent.storage.port import Reader, Transaction
 
@@ -105,6 +105,9 @@ class _Memo:
         if uid not in self._row:
             self._row[uid] = self._reader.find_row(uid)
         return self._row[uid]
+
+    def read_links(self, uid: str) -> Sequence[LinkRow]:
+        return self._reader.read_links(uid)
 
     def find_message(self, uid: str, message_id: str) -> MessageRow | None:
         name = (uid, message_id)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from manent.model.ids import Stamp
-from manent.model.rows import ConversationRow, MessageRow, Place, TurnRow
+from manent.model.rows import ConversationRow, LinkRow, MessageRow, Place, TurnRow
 
 
 class View(Protocol):
@@ -14,6 +14,9 @@ class View(Protocol):
 
     def find_row(self, uid: str) -> ConversationRow | None:
         """The conversation's own row, or None before its first event."""
+
+    def read_links(self, uid: str) -> Sequence[LinkRow]:
+        """The relations of the conversation to others, which may be told before its row is there."""
 
     def find_message(self, uid: str, message_id: str) -> MessageRow | None:
         """One message, or None."""

@@ -159,7 +159,11 @@ class Reader(View, Protocol):
         """The relations of others to a conversation, each with the other's uid, by stamp."""
 
     def measure(self, workspace: str | None, uid: str | None = None) -> Measures:
-        """Counts over one conversation, or all of a workspace, or (both None) all of the store."""
+        """
+        Counts over one conversation, or all of a workspace, or (both None) all of the store.
+
+        A conversation is looked for in `workspace` where both are given.
+        """
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         """The event that an idempotency key stands for."""
@@ -198,7 +202,12 @@ class Transaction(Protocol):
         """The named reads, inside this transaction."""
 
     def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
-        """Give events their seq, link and position in this writer's chain; return them as stored (L-1)."""
+        """
+        Give events their seq, link and position in this writer's chain; return them as stored (L-1).
+
+        Raises:
+            NotFoundError: there is no such stream, or it is what is left of a deleted conversation.
+        """
 
     def adopt(self, events: Sequence[SealedEvent]) -> Sequence[LogEntry]:
         """
@@ -219,7 +228,8 @@ class Transaction(Protocol):
         Give a stream its identity.
 
         Raises:
-            AlreadyExistsError: the id is taken in the workspace, or the uid in the store.
+            AlreadyExistsError: the id is taken in the workspace, or the uid in the store, be it that of a
+                deleted conversation.
             NotFoundError: there is no such workspace.
         """
 
@@ -232,13 +242,19 @@ class Transaction(Protocol):
 
         Raises:
             AlreadyExistsError: the field is `key`, and another conversation of the workspace has this one.
+            NotFoundError: there is no such stream, or it is what is left of a deleted conversation.
         """
 
     def tick(self) -> Stamp:
         """Take a tick of the clock that goes to nothing else: an epoch, or a stamp for several registers."""
 
     def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
-        """Say who owns the conversation with this id, or (None) that nobody does. It need not be there."""
+        """
+        Say who owns the conversation with this id, or (None) that nobody does. It need not be there.
+
+        Raises:
+            NotFoundError: there is no such workspace in which somebody could own anything.
+        """
 
     def delete_stream(self, uid: str) -> None:
         """
@@ -262,10 +278,19 @@ class Transaction(Protocol):
         """
 
     def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
-        """Let an alias lead to this workspace from now on, or (None) nowhere."""
+        """
+        Let an alias lead to this workspace from now on, or (None) nowhere.
+
+        Raises:
+            NotFoundError: there is no such workspace.
+        """
 
     def drop_workspace(self, workspace: str) -> None:
-        """Remove a workspace that has no streams and no aliases left; any other one stays as it is."""
+        """
+        Remove a workspace that has no streams and no aliases left, and who owned what in it.
+
+        Any other one stays as it is. What is left of a deleted conversation is a stream too.
+        """
 
     def adopt_source_key(self, source_key: bytes) -> None:
         """An empty store takes over the source key of what it imports (32 bytes)."""

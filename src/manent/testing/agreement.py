@@ -20,9 +20,10 @@ from manent.history import recording
 from manent.model.events import Event
 from manent.model.ids import Stamp
 from manent.model.log import Pending, StreamInfo, WorkspaceInfo
+from manent.model.owners import Owner
 from manent.storage.memory.backend import MemoryBackend
 from manent.storage.port import Backend, Transaction
-from manent.testing.builders import sealed
+from manent.testing.builders import an_owner, sealed
 from manent.testing.observations import Names, broken_links, observe
 from manent.testing.strategies import tree_events
 
@@ -33,7 +34,9 @@ KEYS = ("k1", "k\U0010ffff", "\ud83d\ude00")
 MESSAGES = ("m1", "m2", "m3", "m\x00", "2.0a0a0a0a0a0a0a0a.q", "3.f0f0f0f0f0f0f0f0.a")
 TURNS = ("t1", "t2", "2.0a0a0a0a0a0a0a0a")
 IDEMPOTENCY_KEYS = ("i1", "i2")
-FIELDS = ("title", "pin", "key")
+FIELDS = ("title", "end_reason", "key")
+OWNERS = (an_owner(), an_owner(epoch=2, host="\ud83d\x00\\", namespace="", started=None))
+ALIASES = (("key", "w0\x00"), ("folder", "/\ud83d"))
 CLAIMS = (None, -5, 10, 1_750_000_000_000_000_000)
 
 
@@ -41,8 +44,18 @@ class AbandonedError(Exception):
     """Ends a transaction that must leave nothing behind."""
 
 
+def made_up_uid(number: int) -> str:
+    """The identity with a number: the same in every story, so that events can name it."""
+    return f"{number * 0x9E3779B97F4A7C15 % (1 << 128):032x}"
+
+
+OTHERS = (made_up_uid(3), made_up_uid(4), "no hex", "\x00\ud83d\\")
+"""What links lead to: the first conversation, perhaps another one, and what is no uid."""
+
 EVENTS = st.lists(
-    st.tuples(tree_events(MESSAGES, TURNS, IDEMPOTENCY_KEYS), st.sampled_from(CLAIMS)), min_size=1, max_size=4
+    st.tuples(tree_events(MESSAGES, TURNS, IDEMPOTENCY_KEYS, OTHERS), st.sampled_from(CLAIMS)),
+    min_size=1,
+    max_size=4,
 )
 PICK = st.integers(0, 50)
 """Chooses one of whatever there is."""
@@ -75,7 +88,7 @@ class Agreement(RuleBasedStateMachine):
 
     def _new_id(self) -> str:
         self._ids += 1
-        return f"{self._ids * 0x9E3779B97F4A7C15 % (1 << 128):032x}"
+        return made_up_uid(self._ids)
 
     def _both(self, work: Callable[[Transaction], Any]) -> object:
         """Do something in a transaction of each; what came of it, the same in both."""
@@ -133,7 +146,66 @@ class Agreement(RuleBasedStateMachine):
         uid = self._conversation(pick)
         self._both(lambda tx: tx.put_metadata(uid, field, value, stamp))
 
-    @rule(pick=PICK, which=PICK, names=st.sets(st.sampled_from(("content", "part.0", "question", "author"))))
+    @rule()
+    def tick(self) -> None:
+        """Take a tick for nothing."""
+        self._both(lambda tx: tx.tick())
+
+    @rule(number=st.integers(0, 1), id=st.sampled_from(IDS), owner=st.none() | st.sampled_from(OWNERS))
+    def put_owner(self, number: int, id: str, owner: Owner | None) -> None:
+        """Say who owns an id, whether a conversation has it or not."""
+        self._both(lambda tx: tx.put_owner(WORKSPACES[number], id, owner))
+
+    @rule(pick=PICK)
+    def delete(self, pick: int) -> None:
+        """Delete a conversation; what is left of it goes on taking part."""
+        uid = self._conversation(pick)
+        self._both(lambda tx: tx.delete_stream(uid))
+
+    @rule(pick=PICK, number=st.integers(0, 1), id=st.none() | st.sampled_from(IDS))
+    def move(self, pick: int, number: int, id: str | None) -> None:
+        """Bring any stream into a workspace, perhaps under another id."""
+        with self.memory.reading() as reader:
+            uids = reader.read_uids("", 1000)
+            found = reader.find_stream(uids[pick % len(uids)])
+        assert found is not None
+        named = found.id if id is None or found.id is None else id
+        moved = found._replace(workspace=WORKSPACES[number], id=named)
+        self._both(lambda tx: tx.move_stream(moved))
+
+    @rule(number=st.integers(0, 1))
+    def empty(self, number: int) -> None:
+        """Bring all of a workspace into the other one, which may refuse a name, and drop it."""
+        with self.memory.reading() as reader:
+            found = [reader.find_stream(uid) for uid in reader.read_uids("", 1000)]
+            info = reader.find_workspace_info(WORKSPACES[number])
+        other = WORKSPACES[1 - number]
+
+        def bring_all(tx: Transaction) -> None:
+            for stream in found:
+                if stream is not None and stream.workspace != other:
+                    tx.move_stream(stream._replace(workspace=other))
+            for alias in info.aliases if info else ():
+                tx.move_alias(alias, other)
+            tx.drop_workspace(WORKSPACES[number])
+
+        self._both(bring_all)
+
+    @rule(alias=st.sampled_from(ALIASES), number=st.none() | st.integers(0, 1))
+    def move_alias(self, alias: tuple[str, str], number: int | None) -> None:
+        """Let an alias lead elsewhere, or nowhere."""
+        self._both(lambda tx: tx.move_alias(alias, None if number is None else WORKSPACES[number]))
+
+    @rule(number=st.integers(0, 1))
+    def drop_workspace(self, number: int) -> None:
+        """Drop a workspace, if nothing is in it."""
+        self._both(lambda tx: tx.drop_workspace(WORKSPACES[number]))
+
+    @rule(
+        pick=PICK,
+        which=PICK,
+        names=st.sets(st.sampled_from(("content", "part.0", "question", "author", "usage"))),
+    )
     def erase(self, pick: int, which: int, names: set[str]) -> None:
         """Erase some leaves of some event."""
         uid = self._conversation(pick)
@@ -163,7 +235,9 @@ class Agreement(RuleBasedStateMachine):
             tx.put_stream(StreamInfo(self._new_id(), WORKSPACES[0], "gone"))
             recording.record(tx, uid, pending)
             tx.put_metadata(uid, "title", "gone")
-            tx.clear(uid)
+            tx.put_owner(WORKSPACES[0], "c1", OWNERS[0])
+            tx.delete_stream(uid)
+            tx.drop_workspace(WORKSPACES[1])
             raise AbandonedError
 
         self._both(write_and_fail)
@@ -188,6 +262,7 @@ class Agreement(RuleBasedStateMachine):
             messages=MESSAGES,
             turns=TURNS,
             idempotency_keys=IDEMPOTENCY_KEYS,
+            others=OTHERS,
         )
         with self.tested.reading() as tested, self.memory.reading() as memory:
             assert observe(tested, names) == observe(memory, names)

@@ -9,6 +9,8 @@ from manent.codec.chain import genesis
 from manent.codec.sealing import seal
 from manent.model.events import (
     ConversationCreated,
+    ConversationForked,
+    ConversationLinked,
     Event,
     HeadMoved,
     MessageAdded,
@@ -21,6 +23,7 @@ from manent.model.events import (
 )
 from manent.model.ids import new_uid
 from manent.model.log import Pending, SealedEvent
+from manent.model.owners import Owner, Process
 from manent.model.parts import AnyPart, TextPart
 from manent.testing.clocks import NOON_NS
 
@@ -85,6 +88,24 @@ def removed(message_id: str) -> MessageRemoved:
 def head_moved(message_id: str | None) -> HeadMoved:
     """The active branch ends elsewhere."""
     return HeadMoved(message_id=message_id)
+
+
+def linked(relation: str, to_uid: str, *, message_id: str | None = None) -> ConversationLinked:
+    """A relation to another conversation."""
+    return ConversationLinked(relation=relation, to_uid=to_uid, message_id=message_id)
+
+
+def forked(from_uid: str, *, message_id: str | None = None) -> ConversationForked:
+    """This conversation goes on from a message of another one."""
+    return ConversationForked(from_uid=from_uid, from_message_id=message_id)
+
+
+def an_owner(*, epoch: int = 1, writer: str = "ab" * 8, heartbeat_ns: int = NOON_NS, **process: Any) -> Owner:
+    """Who owns a conversation; `process` names what differs in the process."""
+    there: dict[str, Any] = {"host": "h", "boot_id": "b", "namespace": "n", "pid": 7, "started": 3, **process}
+    return Owner(
+        process=Process(**there), epoch=epoch, writer=writer, claimed_ns=NOON_NS, heartbeat_ns=heartbeat_ns
+    )
 
 
 def a_conversation(*, turns: int = 1) -> list[Event]:

@@ -34,6 +34,7 @@ class Names(NamedTuple):
     messages: Sequence[str]
     turns: Sequence[str]
     idempotency_keys: Sequence[str]
+    others: Sequence[str]
 
 
 def observe(reader: Reader, names: Names) -> dict[str, Any]:
@@ -42,8 +43,10 @@ def observe(reader: Reader, names: Names) -> dict[str, Any]:
         "snapshot": _without_chance(reader),
         "log in pages": [entry.header.stamp for entry in _log_in_pages(reader)],
         "uids in pages": all_pages(lambda last: reader.read_uids(last or "", PAGE)),
+        "links to": {uid: list(reader.read_links_to(uid)) for uid in names.others},
         **{f"names in {workspace}": _names(reader, workspace, names) for workspace in names.workspaces},
         **{f"lists of {workspace}": _lists(reader, workspace) for workspace in names.workspaces},
+        **{f"all of {each}": _workspace(reader, each, names) for each in names.workspaces if each},
         **{f"conversation {uid}": _conversation(reader, uid, names) for uid in names.conversations},
     }
 
@@ -117,13 +120,25 @@ def _names(reader: Reader, workspace: str | None, names: Names) -> dict[str, Any
 
 def _lists(reader: Reader, workspace: str | None) -> dict[Any, Any]:
     clock = reader.info().clock
-    ways = product((True, False), (None, clock, clock // 2, max(clock - 3, 0)))
+    ways = product((True, False), (None, clock, clock // 2, max(clock - 3, 0)), (False, True))
     return {
-        (newest_first, as_of): [
+        (newest_first, as_of, resumable): [
             (entry.id, entry.rank)
-            for entry in _list_in_pages(reader, Listing(workspace, newest_first, PAGE, as_of))
+            for entry in _list_in_pages(
+                reader, Listing(workspace, newest_first, PAGE, as_of, resumable=resumable)
+            )
         ]
-        for newest_first, as_of in ways
+        for newest_first, as_of, resumable in ways
+    }
+
+
+def _workspace(reader: Reader, workspace: str, names: Names) -> dict[str, Any]:
+    return {
+        "info": reader.find_workspace_info(workspace),
+        "owners": {id: reader.find_owner(workspace, id) for id in names.ids},
+        "count": reader.count_conversations(workspace),
+        "measures": reader.measure(workspace),
+        "measures by uid": [reader.measure(workspace, uid) for uid in names.conversations],
     }
 
 
@@ -148,6 +163,10 @@ def _conversation(reader: Reader, uid: str, names: Names) -> dict[str, Any]:
         "rows after": [[row.message_id for row in reader.read_rows_after(uid, place)] for place in places],
         "turns": {id: _row_of_turn(reader, uid, id) for id in names.turns},
         "keys": [reader.find_key(uid, key_digest(uid, key)) for key in names.idempotency_keys],
+        "open turn": _without_position(reader.find_open_turn(uid)),
+        "links": list(reader.read_links(uid)),
+        "links to": list(reader.read_links_to(uid)),
+        "measures": reader.measure(None, uid),
         "messages of turns": list(_messages_of_turns(reader, uid)),
     }
 
@@ -159,7 +178,11 @@ def _row_of_message(reader: Reader, uid: str, message_id: str) -> object:
 
 def _row_of_turn(reader: Reader, uid: str, turn_id: str) -> object:
     row = reader.find_turn(uid, turn_id)
-    return row and (row._replace(position=0), reader.find_turn_at(uid, row.stamp) == row)
+    return row and (_without_position(row), reader.find_turn_at(uid, row.stamp) == row)
+
+
+def _without_position(turn: TurnRow | None) -> TurnRow | None:
+    return turn and turn._replace(position=0)
 
 
 def _in_pages(reader: Reader, uid: str) -> dict[str, Any]:

@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 from manent.model.ids import BEFORE_ALL
 from manent.model.log import LogEntry, Register, StreamInfo, Tip, WorkspaceInfo
-from manent.model.rows import ConversationEntry, MessageEntry, MessageRow, TurnRow
+from manent.model.owners import Owner
+from manent.model.rows import ConversationEntry, Measures, MessageEntry, MessageRow, TurnRow
 from manent.storage.port import Listing, Reader, ReadModelRow, Span
 
 _ALL = 1_000_000
 
 
 class StreamSnapshot(NamedTuple):
-    """One stream: what was said of it, and what was folded."""
+    """One stream: what was said of it, who owns it, and what was folded."""
 
     info: StreamInfo | None
+    owner: Owner | None
     registers: tuple[Register, ...]
     events: tuple[LogEntry, ...]
     tips: tuple[Tip, ...]
@@ -32,6 +34,8 @@ class Snapshot(NamedTuple):
     streams: tuple[StreamSnapshot, ...]
     arrival: tuple[LogEntry, ...]
     listed: tuple[ConversationEntry, ...]
+    resumable: tuple[ConversationEntry, ...]
+    measures: Measures
 
 
 def take_snapshot(reader: Reader) -> Snapshot:
@@ -44,12 +48,16 @@ def take_snapshot(reader: Reader) -> Snapshot:
         streams=tuple(_stream(reader, uid, numbers) for uid in reader.read_uids("", _ALL)),
         arrival=tuple(renumbered(entry, numbers) for entry in arrival),
         listed=tuple(reader.list_conversations(Listing(None, True, _ALL))),
+        resumable=tuple(reader.list_conversations(Listing(None, True, _ALL, resumable=True))),
+        measures=reader.measure(None),
     )
 
 
 def _stream(reader: Reader, uid: str, numbers: Mapping[int, int]) -> StreamSnapshot:
+    info = reader.find_stream(uid)
     return StreamSnapshot(
-        info=reader.find_stream(uid),
+        info=info,
+        owner=reader.find_owner(info.workspace, info.id) if info and info.id is not None else None,
         registers=tuple(reader.read_registers(uid)),
         events=tuple(renumbered(entry, numbers) for entry in reader.read_stream(uid, BEFORE_ALL, _ALL)),
         tips=tuple(reader.read_tips(uid)),

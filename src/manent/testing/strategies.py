@@ -10,8 +10,12 @@ import msgspec
 from hypothesis import strategies as st
 
 from manent.model.events import (
+    COPIED_FROM,
     KINDS,
+    SPAWNED_BY,
     ConversationCreated,
+    ConversationForked,
+    ConversationLinked,
     Event,
     HeadMoved,
     MessageAdded,
@@ -59,6 +63,13 @@ AWKWARD = (
 )
 """Text that some store or other does not give back as it was."""
 
+_USAGE = st.builds(
+    Usage,
+    input_tokens=st.sampled_from((None, 0, 7, (1 << 63) - 1)),
+    output_tokens=st.sampled_from((None, 3, -(1 << 63))),
+    cost=st.sampled_from((None, 1, 0.25)),  # sums of these are the same in whatever order
+    model=st.sampled_from((None, "\ud83d")),
+)
 _INTEGERS = st.integers(-(1 << 63), (1 << 63) - 1)
 
 
@@ -132,7 +143,7 @@ def events(kind: str | None = None) -> st.SearchStrategy[Event]:
 
 
 def tree_events(
-    messages: Sequence[str], turns: Sequence[str], keys: Sequence[str] = ()
+    messages: Sequence[str], turns: Sequence[str], keys: Sequence[str] = (), others: Sequence[str] = ("",)
 ) -> st.SearchStrategy[Event]:
     """
     An event that does something to a tree, or nothing where what it names is not there.
@@ -140,9 +151,11 @@ def tree_events(
     Args:
         messages, turns: the ids to choose from, few enough that events meet.
         keys: idempotency keys to choose from.
+        others: uids of conversations that links lead to, or what stands in their place.
     """
     message, turn, text = st.sampled_from(messages), st.sampled_from(turns), any_text(max_size=6)
     some_message, some_key = st.none() | message, st.sampled_from((None, *keys))
+    mark = st.sampled_from((None, None, {"format": "f"}))
     some_parts = st.lists(st.builds(TextPart, text) | st.builds(ToolCallPart, text), max_size=3).map(tuple)
     added: dict[str, st.SearchStrategy[Any]] = {
         "message_id": message,
@@ -152,9 +165,17 @@ def tree_events(
         "hidden": st.booleans(),
         "parts": some_parts,
         "author": st.none() | text,
+        "usage": st.none() | _USAGE,
+        "source": mark,
         "idempotency_key": some_key,
     }
-    whole = {"parent_id": some_message, "question": text, "answer": text, "idempotency_key": some_key}
+    whole: dict[str, st.SearchStrategy[Any]] = {
+        "parent_id": some_message,
+        "question": text,
+        "answer": text,
+        "usage": st.none() | _USAGE,
+        "idempotency_key": some_key,
+    }
     return st.one_of(
         st.builds(MessageAdded, **added),
         st.builds(MessageAdded, **added),
@@ -165,8 +186,19 @@ def tree_events(
         st.builds(HeadMoved, message_id=some_message),
         st.builds(TurnStarted, turn_id=turn),
         st.builds(TurnEnded, turn_id=turn, state=st.sampled_from(TurnState)),
-        st.builds(ConversationCreated),
+        st.builds(ConversationCreated, origin=mark),
+        _links(st.sampled_from(others), some_message),
         st.builds(SummaryRecorded, first_seq=st.just(1), last_seq=st.just(1), summary=text),
+    )
+
+
+def _links(
+    other: st.SearchStrategy[str], some_message: st.SearchStrategy[str | None]
+) -> st.SearchStrategy[Event]:
+    relation = st.sampled_from(("continues", SPAWNED_BY, COPIED_FROM, "\\\ud83d"))
+    return st.one_of(
+        st.builds(ConversationLinked, relation=relation, to_uid=other, message_id=some_message),
+        st.builds(ConversationForked, from_uid=other, from_message_id=some_message),
     )
 
 

@@ -11,7 +11,15 @@ from manent.model.changes import Change
 from manent.model.events import Event
 from manent.model.ids import BEFORE_ALL, Stamp, new_uid
 from manent.model.log import LogEntry, SealedEvent, StoredEvent, StreamInfo, WorkspaceInfo
-from manent.model.rows import ConversationEntry, ConversationRow, MessageEntry, MessageRow, TurnRow
+from manent.model.rows import (
+    ConversationEntry,
+    ConversationRow,
+    LinkRow,
+    Measures,
+    MessageEntry,
+    MessageRow,
+    TurnRow,
+)
 from manent.storage.port import Backend, Listing, Reader, ReadModelRow, Span, Transaction
 from manent.testing.builders import pending
 from manent.testing.clocks import NOON_NS
@@ -29,6 +37,11 @@ class Workbench:
         self.backend = backend
 
     # --- writing
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """What a transaction of its own gives."""
+        with self.backend.transaction() as tx:
+            return work(tx)
 
     def workspace(self, name: str = "default") -> str:
         """The uid of the workspace with the alias (key, `name`); it is made when absent."""
@@ -117,6 +130,22 @@ class Workbench:
     def texts(self, uid: str, span: Span | None = None) -> list[str]:
         """The words of the messages of every branch, by place."""
         return [entry_text(entry) for entry in self.messages(uid, span)]
+
+    def links(self, uid: str) -> list[LinkRow]:
+        """The relations of a conversation to others."""
+        return self.read(lambda reader: list(reader.read_links(uid)))
+
+    def links_to(self, uid: str) -> list[tuple[str, LinkRow]]:
+        """The relations of others to a conversation."""
+        return self.read(lambda reader: list(reader.read_links_to(uid)))
+
+    def measures(self, workspace: str | None = None, uid: str | None = None) -> Measures:
+        """Counts over a conversation, a workspace or everything."""
+        return self.read(lambda reader: reader.measure(workspace, uid))
+
+    def stream(self, uid: str) -> StreamInfo | None:
+        """A stream's identity."""
+        return self.read(lambda reader: reader.find_stream(uid))
 
     def registers(self, uid: str) -> dict[str, Any]:
         """Metadata: field to value."""

@@ -53,12 +53,10 @@ def make_change(stream: Stream, change: Change) -> None:
             assert_never(change)
 
 
-def _touched(stream: Stream, change: ConversationTouched) -> ConversationRow:
+def _touched(stream: Stream, change: ConversationTouched) -> ConversationRow | None:
     row, claims = stream.row, [] if change.claim_ns is None else [change.claim_ns]
     if row is None:
-        first = claims[0] if claims else None
-        imported = bool(change.imported)
-        return ConversationRow(stream.info.uid, change.stamp, None, BEFORE_ALL, True, first, first, imported)
+        return _begun(stream, change)
     if change.stamp <= row.activity:
         return row
     return row._replace(
@@ -66,6 +64,22 @@ def _touched(stream: Stream, change: ConversationTouched) -> ConversationRow:
         claim_first_ns=change.claim_ns if row.claim_first_ns is None else row.claim_first_ns,
         claim_max_ns=max([*claims, *([] if row.claim_max_ns is None else [row.claim_max_ns])], default=None),
         imported=row.imported if change.imported is None else change.imported,
+    )
+
+
+def _begun(stream: Stream, change: ConversationTouched) -> ConversationRow | None:
+    """A first row, unless this is no conversation."""
+    if stream.info.id is None:
+        return None
+    return ConversationRow(
+        uid=stream.info.uid,
+        activity=change.stamp,
+        head=None,
+        head_stamp=BEFORE_ALL,
+        linear=True,
+        claim_first_ns=change.claim_ns,
+        claim_max_ns=change.claim_ns,
+        imported=bool(change.imported),
     )
 
 

@@ -11,6 +11,7 @@ from manent.model.events import CONTENT_KINDS
 from manent.model.ids import BEFORE_ALL, Stamp, turn_id_of
 from manent.model.log import END_FIELD, LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
 from manent.model.owners import Owner
+from manent.model.parts import Usage
 from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
@@ -29,6 +30,7 @@ from manent.storage.port import Listing, ReadModelRow, Span
 FORMAT = 1
 """There are no files that could be newer; the number is that of the first format."""
 
+_MEASURED = frozenset(Usage.__struct_fields__)
 _NO_STREAM = Stream(StreamInfo("", "", None))
 T = TypeVar("T")
 
@@ -188,7 +190,7 @@ class MemoryReader:
         streams = [
             stream
             for each, stream in self._state.streams.items()
-            if stream.row and (each == uid if uid else workspace in (None, stream.info.workspace))
+            if stream.row and uid in (None, each) and workspace in (None, stream.info.workspace)
         ]
         messages = [row for stream in streams for row in stream.messages.values()]
         turns = [turn for stream in streams for turn in stream.turns.values()]
@@ -276,7 +278,8 @@ def _usage_leaves(streams: Iterable[Stream]) -> Iterator[bytes]:
     """What was measured, once for each event that put a message."""
     for stream in streams:
         for stamp in {Stamp(row.seq, row.writer) for row in stream.messages.values()}:
-            for leaf in stream.entries[stamp].leaves:
+            entry = stream.entries.get(stamp)
+            for leaf in entry.leaves if entry else ():
                 if leaf.name == "usage" and leaf.data is not None:
                     yield leaf.data
 
@@ -284,11 +287,20 @@ def _usage_leaves(streams: Iterable[Stream]) -> Iterator[bytes]:
 def _tokens(leaves: Iterable[bytes]) -> dict[str, tuple[int, float]]:
     found: dict[str, tuple[int, float]] = {}
     for leaf in leaves:
-        for field, value in loads(leaf).items():
-            if isinstance(value, int | float):
-                count, total = found.get(field, (0, 0))
-                found[field] = count + 1, total + value
+        for field, value in _reported(leaf).items():
+            count, total = found.get(field, (0, 0))
+            found[field] = count + 1, total + value
     return found
+
+
+def _reported(leaf: bytes) -> dict[str, float]:
+    """The numbers in a leaf of usage; what cannot be read says nothing."""
+    try:
+        usage = loads(leaf)
+    except ValueError:
+        return {}
+    fields = usage.items() if isinstance(usage, dict) else ()
+    return {name: value for name, value in fields if name in _MEASURED and type(value) in (int, float)}
 
 
 def _first(items: list[T], limit: int) -> list[T]:

@@ -53,12 +53,19 @@ class MemoryTransaction:
             self._own.add(uid)
         return found
 
+    def _living(self, uid: str) -> Stream:
+        """A stream that still takes events and metadata."""
+        found = self._stream(uid)
+        if found.info.deleted:
+            raise NotFoundError("stream", uid)
+        return found
+
     # --- the log
 
     def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
         if not pending:
             return []
-        stream = self._stream(uid)
+        stream = self._living(uid)
         tip = stream.tips.get(self._writer)
         sealed, last_hash = seal(
             pending,
@@ -130,7 +137,7 @@ class MemoryTransaction:
         self._own.add(stream.uid)
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
-        stream = self._stream(uid)
+        stream = self._living(uid)
         stamp = stamp or self.tick()
         self._raise_clock(stamp.seq)
         known = stream.registers.get(field)
@@ -158,6 +165,8 @@ class MemoryTransaction:
     def put_owner(self, workspace: str, id: str, owner: Owner | None) -> None:
         if owner is None:
             self._state.owners.pop((workspace, id), None)
+        elif workspace not in self._state.workspaces:
+            raise NotFoundError("workspace", workspace)
         else:
             self._state.owners[workspace, id] = owner
 
@@ -204,6 +213,8 @@ class MemoryTransaction:
         used = {stream.info.workspace for stream in self._state.streams.values()}
         if workspace not in used and workspace not in self._state.aliases.values():
             self._state.workspaces.discard(workspace)
+            for place in [place for place in self._state.owners if place[0] == workspace]:
+                del self._state.owners[place]
 
     def adopt_source_key(self, source_key: bytes) -> None:
         self._state.source_key = source_key

@@ -181,11 +181,14 @@ def check_format(connection: apsw.Connection, store: str) -> None:
 
     Raises:
         NotAStoreError: another program's database.
+        DamagedStoreError: a store that does not say which format it has.
         NewerStoreError: a store of a newer release.
     """
     if connection.pragma("application_id") != APPLICATION_ID:
         raise NotAStoreError(store=store, detail="an SQLite database of another program")
     found = connection.pragma("user_version")
+    if found < 1:
+        raise DamagedStoreError(store=store, detail="it does not say which format it has")
     if found > FORMAT:
         raise NewerStoreError(store=store, found=found, supported=FORMAT)
 

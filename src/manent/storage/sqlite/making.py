@@ -12,6 +12,7 @@ from manent.errors import DamagedStoreError, NotAStoreError, NotFoundError, Read
 from manent.storage.installation import make_owner_only
 from manent.storage.sql import load_queries, load_script
 from manent.storage.sqlite import engine
+from manent.storage.sqlite.migrations import register_functions
 
 PACKAGE = "manent.storage.sqlite"
 HEADER_BYTES = 100
@@ -122,6 +123,7 @@ def migrate(connection: apsw.Connection, url: str) -> None:
         why = "an older format is brought up to date first; open it once for writing, or a copy of it"
         raise ReadOnlyError(store=url, why=why)
     engine.keep_commits(connection, "full", str(connection.pragma("journal_mode")))
+    register_functions(connection)
     connection.execute(SQL["begin_write"])
     try:
         for format in range(connection.pragma("user_version") + 1, engine.FORMAT + 1):

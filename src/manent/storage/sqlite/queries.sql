@@ -111,11 +111,10 @@ ON CONFLICT (kind, value) DO UPDATE SET workspace = excluded.workspace;
 DELETE FROM workspace_aliases WHERE kind = :kind AND value = :value;
 
 -- name: drop_workspace
--- A workspace from which everything was moved away.
+-- A workspace from which everything was moved away; by their reference, its owners go with it.
 DELETE FROM workspaces WHERE uid = :workspace
   AND NOT EXISTS (SELECT 1 FROM streams s WHERE s.workspace = workspaces.workspace)
-  AND NOT EXISTS (SELECT 1 FROM workspace_aliases a WHERE a.workspace = workspaces.workspace)
-  AND NOT EXISTS (SELECT 1 FROM owners o WHERE o.workspace = workspaces.workspace);
+  AND NOT EXISTS (SELECT 1 FROM workspace_aliases a WHERE a.workspace = workspaces.workspace);
 
 -- name: put_stream
 -- A conversation, or (id NULL) a workspace's own stream.
@@ -124,7 +123,7 @@ SELECT :uid, workspace, :id, :deleted FROM workspaces WHERE uid = :workspace;
 
 -- name: find_stream_number
 -- The small number that stands for a stream inside this file.
-SELECT stream FROM streams WHERE uid = :uid;
+SELECT stream, deleted FROM streams WHERE uid = :uid;
 
 -- name: find_stream
 -- A stream's identity by its uid, which only a fenced look-up gives out.
@@ -346,13 +345,14 @@ WHERE w.uid = :workspace AND o.id = :id;
 -- ==== the read model: changes ======================================================================
 
 -- name: touch_conversation
--- Activity moves up only; claims keep their first and their running maximum (R-2).
+-- Activity moves up only; claims keep their first and their running maximum (R-2). What has no id is no
+-- conversation, and is in no list.
 INSERT INTO conversations (stream, workspace, activity_seq, activity_writer, head, head_seq, head_writer,
                            linear, claim_first_ns, claim_max_ns, imported, ended)
 SELECT stream, workspace, :seq, :writer, NULL, -1, x'', 1, :claim_ns, :claim_ns, coalesce(:imported, 0),
        EXISTS (SELECT 1 FROM registers r
                WHERE r.stream = :stream AND r.field = 'end_reason' AND r.value IS NOT NULL)
-FROM streams WHERE stream = :stream
+FROM streams WHERE stream = :stream AND id IS NOT NULL
 ON CONFLICT (stream) DO UPDATE SET
     activity_seq = excluded.activity_seq,
     activity_writer = excluded.activity_writer,
@@ -728,37 +728,40 @@ SELECT k.seq, k.writer, k.relation, k.to_uid, k.message_id, s.uid FROM links k J
 WHERE k.to_uid = :uid ORDER BY k.seq, k.writer, s.uid;
 
 -- name: measure
--- Counts by what they count, over one conversation (:uid), a workspace, or (both NULL) everything.
--- Usage is that of the event that put a message, once also where a turn put two.
+-- Counts by what they count, over one conversation (:uid) of a workspace, all of a workspace, or everything.
+-- Usage is that of the event that put a message, once also where a turn put two. Whole numbers are added up
+-- in two halves of 32 bits, since their sum may be none that SQLite has; what is no JSON is nothing here.
 WITH chosen AS (
-    SELECT c.stream FROM conversations c JOIN streams s ON s.stream = c.stream WHERE s.uid = :uid
+    SELECT c.stream FROM conversations c JOIN streams s ON s.stream = c.stream
+    WHERE s.uid = :uid
+      AND (:workspace IS NULL OR s.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace))
     UNION ALL
     SELECT c.stream FROM conversations c
     WHERE :uid IS NULL AND c.workspace = (SELECT workspace FROM workspaces WHERE uid = :workspace)
     UNION ALL
     SELECT c.stream FROM conversations c WHERE :uid IS NULL AND :workspace IS NULL
 )
-SELECT 'conversations', '', count(*), 0 FROM chosen
+SELECT 'conversations', '', count(*), 0, 0 FROM chosen
 UNION ALL
-SELECT 'messages', m.role, count(*), 0 FROM chosen x JOIN messages m ON m.stream = x.stream
+SELECT 'messages', m.role, count(*), 0, 0 FROM chosen x JOIN messages m ON m.stream = x.stream
 WHERE m.state = 0 GROUP BY m.role
 UNION ALL
-SELECT 'turns', t.state, count(*), 0 FROM chosen x JOIN turns t ON t.stream = x.stream GROUP BY t.state
+SELECT 'turns', t.state, count(*), 0, 0 FROM chosen x JOIN turns t ON t.stream = x.stream GROUP BY t.state
 UNION ALL
-SELECT 'first', '', count(c.claim_first_ns), min(c.claim_first_ns)
-FROM chosen x JOIN conversations c ON c.stream = x.stream
+SELECT 'first', '', 0, min(c.claim_first_ns), 0 FROM chosen x JOIN conversations c ON c.stream = x.stream
 UNION ALL
-SELECT 'last', '', count(c.claim_max_ns), max(c.claim_max_ns)
-FROM chosen x JOIN conversations c ON c.stream = x.stream
+SELECT 'last', '', 0, max(c.claim_max_ns), 0 FROM chosen x JOIN conversations c ON c.stream = x.stream
 UNION ALL
-SELECT 'tokens', u.key, count(*), sum(u.value)
+SELECT typeof(u.value), u.key, count(*),
+       sum(CASE typeof(u.value) WHEN 'integer' THEN u.value >> 32 ELSE u.value END),
+       sum(CASE typeof(u.value) WHEN 'integer' THEN u.value & 4294967295 ELSE 0 END)
 FROM (SELECT DISTINCT m.stream, m.seq, m.writer FROM chosen x JOIN messages m ON m.stream = x.stream
       WHERE m.has_details) told
 JOIN events e ON e.stream = told.stream AND e.seq = told.seq AND e.writer = told.writer
 JOIN leaves l ON l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16 AND l.name = 'usage'
-JOIN json_each(CAST(l.data AS TEXT)) u
-WHERE l.data IS NOT NULL AND u.type IN ('integer', 'real')
-GROUP BY u.key;
+JOIN json_each(CASE WHEN json_valid(CAST(l.data AS TEXT)) THEN CAST(l.data AS TEXT) END) u
+WHERE u.key IN (SELECT value FROM json_each(:fields)) AND u.type IN ('integer', 'real')
+GROUP BY u.key, typeof(u.value);
 
 -- ==== blobs and drafts =============================================================================
 

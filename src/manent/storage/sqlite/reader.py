@@ -13,6 +13,7 @@ from manent.model.events import CONTENT_KINDS
 from manent.model.ids import ID_BYTES_MAX, Stamp, made_place
 from manent.model.log import LogEntry, Register, StoreInfo, StreamInfo, Tip, WorkspaceInfo
 from manent.model.owners import Owner
+from manent.model.parts import Usage
 from manent.model.rows import (
     ConversationEntry,
     ConversationRow,
@@ -34,6 +35,7 @@ SEQ_MAX = (1 << 63) - 1
 _FIRST = Place(-1, "", -1)
 _LAST = Place(SEQ_MAX, "ff" * 16, SEQ_MAX)
 _KINDS = dumps(sorted(CONTENT_KINDS)).decode()
+_MEASURED = dumps(Usage.__struct_fields__).decode()
 
 
 class SqliteReader:
@@ -219,8 +221,8 @@ class SqliteReader:
 
     def measure(self, workspace: str | None, uid: str | None = None) -> Measures:
         scope = {"workspace": workspace, "uid": uid}
-        values = {name: value and bytes.fromhex(value) for name, value in scope.items()}
-        return rows.to_measures(self._rows("measure", **values))
+        named = {name: None if value is None else bytes.fromhex(value) for name, value in scope.items()}
+        return rows.to_measures(self._rows("measure", **named, fields=_MEASURED))
 
     def find_key(self, uid: str, key_digest: bytes) -> Stamp | None:
         row = self._row("find_key", uid=bytes.fromhex(uid), key_digest=key_digest)

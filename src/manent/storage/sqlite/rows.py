@@ -207,22 +207,43 @@ def to_link_row(row: Row) -> LinkRow:
     return LinkRow(row[0], row[1].hex(), unescape_name(row[2]), unescape_name(row[3]), message_id)
 
 
-def to_measures(rows: Iterable[Row]) -> Measures:
-    """Counts, from rows of (what, name, count, sum)."""
-    found: dict[str, dict[str, tuple[int, Any]]] = {}
-    for what, name, count, total in rows:
-        found.setdefault(what, {})[unescape_name(name)] = (count, total)
-    counts = {
-        what: {name: count for name, (count, _) in found.get(what, {}).items()}
-        for what in ("messages", "turns")
+def from_link(row: LinkRow) -> dict[str, Any]:
+    """A relation to another conversation, as parameters."""
+    return {
+        "seq": row.seq,
+        "writer": bytes.fromhex(row.writer),
+        "relation": escape_name(row.relation),
+        "to_uid": escape_name(row.to_uid),
+        "message_id": None if row.message_id is None else escape_name(row.message_id),
     }
+
+
+def to_measures(rows: Iterable[Row]) -> Measures:
+    """Counts, from rows of (what, name, count, sum, rest); see the query `measure`."""
+    found: dict[str, dict[str, tuple[int, Any, int]]] = {}
+    for what, name, *values in rows:
+        found.setdefault(what, {})[name] = tuple(values)
     return Measures(
         conversations=found["conversations"][""][0],
-        tokens=found.get("tokens", {}),
+        messages={unescape_name(role): row[0] for role, row in found.get("messages", {}).items()},
+        turns={state: row[0] for state, row in found.get("turns", {}).items()},
+        tokens=_sums(found.get("integer", {}), found.get("real", {})),
         claim_first_ns=found["first"][""][1],
         claim_max_ns=found["last"][""][1],
-        **counts,
     )
+
+
+def _sums(
+    whole: dict[str, tuple[int, Any, int]], real: dict[str, tuple[int, Any, int]]
+) -> dict[str, tuple[int, float]]:
+    """Field to (reports, their sum), from whole numbers in two halves and from others."""
+    sums: dict[str, tuple[int, float]] = {
+        field: (count, (high << 32) + low) for field, (count, high, low) in whole.items()
+    }
+    for field, (count, total, _) in real.items():
+        known_count, known_total = sums.get(field, (0, 0))
+        sums[field] = known_count + count, known_total + total
+    return sums
 
 
 def to_owner(row: Row) -> Owner:

@@ -99,7 +99,7 @@ CREATE TABLE conversation_keys (
 
 -- Which process a conversation belongs to, by its id: it may be owned before it is there. Never exported.
 CREATE TABLE owners (
-    workspace INTEGER NOT NULL REFERENCES workspaces,
+    workspace INTEGER NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     id TEXT NOT NULL,
     epoch INTEGER NOT NULL,
     writer BLOB NOT NULL,

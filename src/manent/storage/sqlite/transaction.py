@@ -34,9 +34,10 @@ from manent.model.log import (
     SealedEvent,
     StreamInfo,
     WorkspaceInfo,
+    find_text,
 )
 from manent.model.owners import Owner
-from manent.model.rows import LinkRow, MessageRow, TurnRow
+from manent.model.rows import MessageRow, TurnRow
 from manent.storage.sqlite import rows
 from manent.storage.sqlite.reader import SQL, SqliteReader
 
@@ -49,27 +50,37 @@ class SqliteTransaction:
         self._connection = connection
         self._writer = writer
         self._new_salts = new_salts
-        self._numbers: dict[str, int] = {}
+        self._found: dict[str, tuple[int, int]] = {}
 
     def _run(self, name: str, /, **values: Any) -> Any:
         return self._connection.execute(SQL[name], values)
 
     def _number(self, uid: str) -> int:
         """The stream's number in this file."""
-        number = self._numbers.get(uid)
-        if number is None:
-            row = self._run("find_stream_number", uid=bytes.fromhex(uid)).fetchone()
-            if row is None:
-                raise NotFoundError("stream", uid)
-            number = self._numbers[uid] = row[0]
+        return self._find(uid)[0]
+
+    def _living(self, uid: str) -> int:
+        """The number of a stream that still takes events and metadata."""
+        number, deleted = self._find(uid)
+        if deleted:
+            raise NotFoundError("stream", uid)
         return number
+
+    def _find(self, uid: str) -> tuple[int, int]:
+        found = self._found.get(uid)
+        if found is None:
+            found = self._run("find_stream_number", uid=bytes.fromhex(uid)).fetchone()
+            if found is None:
+                raise NotFoundError("stream", uid)
+            self._found[uid] = found
+        return found
 
     # --- the log
 
     def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
         if not pending:
             return []
-        stream, writer = self._number(uid), bytes.fromhex(self._writer)
+        stream, writer = self._living(uid), bytes.fromhex(self._writer)
         last_seq = self._clock() + len(pending)
         tip = self._run("find_tip", stream=stream, writer=writer).fetchone()
         _, prev_hash, count = tip or (0, chain.genesis(uid, self._writer), 0)
@@ -176,7 +187,7 @@ class SqliteTransaction:
             raise NotFoundError("workspace", stream.workspace)
 
     def put_metadata(self, uid: str, field: str, value: Any, stamp: Stamp | None = None) -> Stamp:
-        stream = self._number(uid)
+        stream = self._living(uid)
         if stamp is None:
             stamp = self.tick()
         else:
@@ -215,8 +226,10 @@ class SqliteTransaction:
         named = {"workspace": bytes.fromhex(workspace), "id": escape_name(id)}
         if owner is None:
             self._run("drop_owner", **named)
-        else:
-            self._run("put_owner", **named, **rows.from_owner(owner))
+            return
+        self._run("put_owner", **named, **rows.from_owner(owner))
+        if not self._connection.changes():
+            raise NotFoundError("workspace", workspace)
 
     def drop_blob(self, workspace: str, digest: str) -> bool:
         named = {"workspace": bytes.fromhex(workspace), "digest": bytes.fromhex(digest)}
@@ -228,22 +241,24 @@ class SqliteTransaction:
             self._run(step, stream=stream)
         self._run("drop_drafts", uid=bytes.fromhex(uid))
         self.clear(uid)
+        del self._found[uid]
 
     def move_stream(self, stream: StreamInfo) -> None:
         number, workspace = self._number(stream.uid), bytes.fromhex(stream.workspace)
+        del self._found[stream.uid]
         if self.read.find_workspace_info(stream.workspace) is None:
             raise NotFoundError("workspace", stream.workspace)
         holders = self.read.find_ids(stream.workspace, stream.id) if stream.id is not None else ()
         if any(holder.uid != stream.uid for holder in holders):
             raise AlreadyExistsError("id", str(stream.id))
         id = None if stream.id is None else escape_name(stream.id)
-        deleted = stream.deleted
-        self._run("move_stream", stream=number, workspace=workspace, id=id, deleted=deleted)
+        self._run("move_stream", stream=number, workspace=workspace, id=id, deleted=stream.deleted)
         self._run("move_conversation", stream=number, workspace=workspace)
         try:
             self._run("move_key", stream=number, workspace=workspace)
         except apsw.ConstraintError:
-            raise AlreadyExistsError("key", "of a conversation that moves") from None
+            key = find_text(self.read.read_registers(stream.uid), KEY_FIELD)
+            raise AlreadyExistsError("key", key) from None
 
     def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
         named = {"kind": alias[0], "value": escape_name(alias[1])}
@@ -282,7 +297,7 @@ class SqliteTransaction:
             case ConversationTouched(stamp, claim_ns, imported):
                 self._stamped("touch_conversation", stream, stamp, claim_ns=claim_ns, imported=imported)
             case LinkPut(link):
-                self._put_link(stream, link)
+                self._run("put_link", stream=stream, **rows.from_link(link))
             case ConversationSpawned():
                 self._run("mark_spawned", stream=stream)
             case HeadSet(head, linear, stamp):
@@ -359,17 +374,6 @@ class SqliteTransaction:
             has_details=row.has_details,
             claim_ns=row.claim_ns,
             **self._parent(stream, row.parent_id),
-        )
-
-    def _put_link(self, stream: int, row: LinkRow) -> None:
-        self._run(
-            "put_link",
-            stream=stream,
-            seq=row.seq,
-            writer=bytes.fromhex(row.writer),
-            relation=escape_name(row.relation),
-            to_uid=escape_name(row.to_uid),
-            message_id=None if row.message_id is None else escape_name(row.message_id),
         )
 
     def _put_turn(self, stream: int, row: TurnRow) -> None:

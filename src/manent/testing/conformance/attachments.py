@@ -73,6 +73,24 @@ class BlobContract(Contract):
         assert list(blobs.list_digests(workspace)) == []
         assert list(blobs.list_digests(workspace)) == [] and blobs.put(workspace, [b"next"])
 
+    def test_a_blob_is_dropped_with_its_transaction_and_in_its_workspace(
+        self, bench: Workbench
+    ) -> None:  # N-1, D-2
+        mine, yours = bench.workspace("mine"), bench.workspace("yours")
+        digests = {bench.backend.blobs.put(workspace, [b"picture"]) for workspace in (mine, yours)}
+        (digest,) = digests
+        with pytest.raises(KeyboardInterrupt), bench.backend.transaction() as tx:
+            assert tx.drop_blob(mine, digest)
+            raise KeyboardInterrupt
+        assert list(bench.backend.blobs.list_digests(mine)) == [digest]
+
+        with bench.backend.transaction() as tx:
+            dropped = [tx.drop_blob(mine, digest) for _ in range(2)]
+
+        assert dropped == [True, False]
+        assert list(bench.backend.blobs.list_digests(mine)) == []
+        assert list(bench.backend.blobs.list_digests(yours)) == [digest]
+
 
 class DraftContract(Contract):
     """What `Drafts` promises."""

@@ -68,6 +68,18 @@ class WorkspaceFenceContract(Contract):
         assert [entry.uid for entry in newest] == [entry.uid for entry in oldest] == [sides.my_uid]
         assert newest[0].workspace == sides.mine
 
+    def test_conversations_are_counted_in_their_workspace_only(
+        self, bench: Workbench, sides: Sides
+    ) -> None:  # N-1
+        bench.record(bench.conversation("c2", workspace="yours"), began())
+        bench.conversation("not begun", workspace="mine")
+
+        counts = bench.read(
+            lambda r: [r.count_conversations(w) for w in (sides.mine, sides.yours, new_uid())]
+        )
+
+        assert counts == [1, 2, 0]
+
     def test_a_list_begun_before_stays_in_its_workspace(self, bench: Workbench, sides: Sides) -> None:  # N-1
         clock = bench.read(lambda reader: reader.info()).clock
         bench.record(sides.my_uid, a_turn())

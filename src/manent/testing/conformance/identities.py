@@ -59,6 +59,16 @@ class IdentityContract(Contract):
 
         assert [workspace.uid for workspace in listed] == sorted(uids)
 
+    def test_a_workspace_is_found_by_its_uid(self, bench: Workbench) -> None:  # N-1
+        mine, yours = bench.workspace("mine"), bench.workspace("yours")
+        bench.conversation("c1", workspace="mine")
+
+        found = bench.read(lambda r: [r.find_workspace_info(uid) for uid in (mine, yours)])
+
+        assert sorted(info for info in found if info) == list(bench.read(lambda r: r.list_workspaces()))
+        assert [info and info.aliases for info in found] == [(("key", "mine"),), (("key", "yours"),)]
+        assert bench.read(lambda reader: reader.find_workspace_info(new_uid())) is None
+
     def test_a_stream_is_found_by_its_uid(self, bench: Workbench) -> None:
         workspace = bench.workspace()
         uid = bench.conversation("c1")

@@ -10,7 +10,7 @@ from hypothesis import given
 from manent.errors import AlreadyExistsError, NotFoundError
 from manent.model.ids import Stamp, new_uid
 from manent.model.log import Register
-from manent.testing.builders import a_turn, said
+from manent.testing.builders import a_turn, pending, said
 from manent.testing.conformance.contract import Contract
 from manent.testing.conformance.sampling import sampled
 from manent.testing.strategies import json_values
@@ -62,6 +62,49 @@ class MetadataContract(Contract):
 
         assert stamp.seq > event.header.seq
         assert bench.append(uid, said("b"))[0].header.seq > stamp.seq
+
+    def test_a_tick_goes_to_nothing_else(self, bench: Workbench) -> None:  # L-1
+        uid = bench.conversation()
+        event = bench.append(uid, said("a"))[0]
+
+        ticks = [bench.write(lambda tx: tx.tick()) for _ in range(2)]
+
+        assert event.header.seq < ticks[0].seq < ticks[1].seq == bench.read(lambda r: r.info()).clock
+        assert {tick.writer for tick in ticks} == {bench.backend.writer}
+        assert bench.append(uid, said("b"))[0].header.seq > ticks[1].seq
+        assert bench.put_metadata(uid, "title", "t").seq > ticks[1].seq + 1
+
+    def test_several_ticks_in_one_transaction_all_differ(self, bench: Workbench) -> None:  # L-1
+        uid = bench.conversation()
+
+        with bench.backend.transaction() as tx:
+            seqs = [
+                tx.tick().seq,
+                tx.append(uid, pending(said("a")))[0].header.seq,
+                tx.tick().seq,
+                tx.tick().seq,
+                tx.put_metadata(uid, "title", "t").seq,
+            ]
+
+        assert seqs == sorted(set(seqs))
+
+    def test_one_tick_stamps_several_registers(self, bench: Workbench) -> None:
+        uid = bench.conversation()
+
+        with bench.backend.transaction() as tx:
+            stamp = tx.tick()
+            for field in ("title", "persona"):
+                tx.put_metadata(uid, field, "t", stamp)
+
+        registers = [Register("persona", "t", stamp), Register("title", "t", stamp)]
+        assert bench.read(lambda reader: list(reader.read_registers(uid))) == registers
+
+    def test_a_tick_that_was_taken_back_may_be_taken_again(self, bench: Workbench) -> None:  # D-2
+        with pytest.raises(KeyboardInterrupt), bench.backend.transaction() as tx:
+            lost = tx.tick()
+            raise KeyboardInterrupt
+
+        assert bench.write(lambda tx: tx.tick()).seq == lost.seq
 
     @pytest.mark.parametrize(("seq", "writer"), [(9, HIGH), (10, LOW), (10, "aa" * 8)])
     def test_a_stamp_that_is_not_greater_loses(self, bench: Workbench, seq: int, writer: str) -> None:  # I-5

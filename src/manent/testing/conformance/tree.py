@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from manent.model.events import TurnState
 from manent.model.ids import BEFORE_ALL
 from manent.model.rows import Place
@@ -105,6 +107,36 @@ class TreeContract(Contract):
         assert bench.read(lambda reader: len(reader.read_turn_messages(uid, turn, turn))) == 1
         row = bench.turn(uid, "t1")
         assert row is not None and (row.stamp, row.state) == (turn, "complete")
+
+
+class OpenTurnContract(Contract):
+    """What `Reader.find_open_turn` promises."""
+
+    def test_a_turn_that_has_not_ended_is_found(self, bench: Workbench) -> None:  # D-4
+        uid, other = bench.conversation("c1"), bench.conversation("c2")
+        bench.record(uid, a_turn(), started("t1"))
+
+        assert bench.read(lambda reader: reader.find_open_turn(uid)) == bench.turn(uid, "t1")
+        assert bench.read(lambda reader: reader.find_open_turn(other)) is None
+
+    @pytest.mark.parametrize("state", [state for state in TurnState if state != TurnState.OPEN])
+    def test_a_turn_that_has_ended_is_not(self, bench: Workbench, state: TurnState) -> None:  # D-4
+        uid = bench.conversation()
+        bench.record(uid, started("t1"), ended("t1", state))
+
+        assert bench.read(lambda reader: reader.find_open_turn(uid)) is None
+
+    def test_of_several_it_is_the_first(self, bench: Workbench) -> None:  # D-4
+        uid = bench.conversation()
+        bench.record(uid, started("t1"), started("t2"), started("t3"), ended("t1"))
+
+        assert bench.read(lambda reader: reader.find_open_turn(uid)) == bench.turn(uid, "t2")
+
+    def test_a_question_that_waits_for_its_answer_is_no_open_turn(self, bench: Workbench) -> None:  # D-4
+        uid = bench.conversation()
+        bench.record(uid, said("how much?"))
+
+        assert bench.read(lambda reader: reader.find_open_turn(uid)) is None
 
 
 class RefoldContract(Contract):

@@ -3,7 +3,7 @@
 ALTER TABLE streams ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE owners (
-    workspace INTEGER NOT NULL REFERENCES workspaces,
+    workspace INTEGER NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     id TEXT NOT NULL,
     epoch INTEGER NOT NULL,
     writer BLOB NOT NULL,
@@ -37,13 +37,21 @@ DROP INDEX conversations_by_activity;
 CREATE INDEX conversations_by_activity ON conversations (workspace, resumable, activity_seq);
 
 -- What the projections would have made of the log: links first, from the skeletons of their events.
+-- `name_in` gives a text of a skeleton as names are kept, NULL where there is none; a skeleton that nobody can
+-- read tells no link.
 INSERT INTO links (stream, seq, writer, relation, to_uid, message_id)
-SELECT e.stream, e.seq, e.writer,
-       CASE e.kind WHEN 'conversation_forked' THEN 'forked_from' ELSE json_extract(CAST(l.data AS TEXT), '$.relation') END,
-       coalesce(json_extract(CAST(l.data AS TEXT), '$.to_uid'), json_extract(CAST(l.data AS TEXT), '$.from_uid')),
-       coalesce(json_extract(CAST(l.data AS TEXT), '$.message_id'), json_extract(CAST(l.data AS TEXT), '$.from_message_id'))
-FROM events e JOIN leaves l ON l.leaf = e.position << 16
-WHERE e.kind IN ('conversation_linked', 'conversation_forked') AND e.schema_version = 1 AND l.data IS NOT NULL;
+SELECT stream, seq, writer, relation, to_uid, message_id FROM (
+    SELECT e.stream, e.seq, e.writer, name_in(l.data, 'relation') AS relation,
+           name_in(l.data, 'to_uid') AS to_uid, name_in(l.data, 'message_id') AS message_id
+    FROM events e JOIN leaves l ON l.leaf = e.position << 16
+    WHERE e.kind = 'conversation_linked' AND e.schema_version = 1
+    UNION ALL
+    SELECT e.stream, e.seq, e.writer, 'forked_from',
+           name_in(l.data, 'from_uid'), name_in(l.data, 'from_message_id')
+    FROM events e JOIN leaves l ON l.leaf = e.position << 16
+    WHERE e.kind = 'conversation_forked' AND e.schema_version = 1
+)
+WHERE relation IS NOT NULL AND to_uid IS NOT NULL;
 
 UPDATE conversations
 SET spawned = EXISTS (SELECT 1 FROM links k WHERE k.stream = conversations.stream AND k.relation = 'spawned_by'),
@@ -52,8 +60,8 @@ SET spawned = EXISTS (SELECT 1 FROM links k WHERE k.stream = conversations.strea
     imported = coalesce((
         SELECT EXISTS (SELECT 1 FROM leaves l WHERE l.leaf >= e.position << 16 AND l.leaf < (e.position + 1) << 16
                        AND l.name IN ('origin', 'source'))
-        FROM events e
-        WHERE e.stream = conversations.stream
+        FROM events e JOIN leaves k ON k.leaf = e.position << 16
+        WHERE e.stream = conversations.stream AND e.schema_version = 1 AND k.data IS NOT NULL
           AND e.kind IN ('conversation_created', 'turn_appended', 'turn_started', 'turn_ended', 'message_added',
                          'message_completed', 'clarification_batch_opened', 'clarification_answer_submitted',
                          'clarification_batch_dismissed', 'source_updated')
