@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manent import errors, events, parts, plans
+    from manent import aio, errors, events, parts, plans
+    from manent.aio.conversation import AsyncConversation
+    from manent.aio.opening import aopen
+    from manent.aio.store import AsyncStore
     from manent.history.appending import ROOT
     from manent.history.conversation import Conversation
     from manent.history.resuming import Resumption
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "ROOT": "manent.history.appending",
     "Address": "manent.model.ids",
+    "AsyncConversation": "manent.aio.conversation",
+    "AsyncStore": "manent.aio.store",
     "Citation": "manent.model.parts",
     "Claimed": "manent.model.owners",
     "Conversation": "manent.history.conversation",
@@ -71,13 +76,16 @@ _HOMES = {
     "Turn": "manent.model.records",
     "Usage": "manent.model.parts",
     "Workspace": "manent.model.workspaces",
+    "aopen": "manent.aio.opening",
     "open": "manent.opening",
 }
-_MODULES = {name: f"manent.{name}" for name in ("errors", "events", "parts", "plans")}
+_MODULES = {name: f"manent.{name}" for name in ("aio", "errors", "events", "parts", "plans")}
 
 __all__ = [
     "ROOT",
     "Address",
+    "AsyncConversation",
+    "AsyncStore",
     "Citation",
     "Claimed",
     "Conversation",
@@ -101,6 +109,8 @@ __all__ = [
     "Turn",
     "Usage",
     "Workspace",
+    "aio",
+    "aopen",
     "errors",
     "events",
     "open",

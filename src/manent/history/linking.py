@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from manent.errors import InputError, NotFoundError
 from manent.history.appending import pending
@@ -17,14 +17,19 @@ from manent.model.records import Link
 from manent.model.rows import LinkRow
 from manent.storage.port import Reader
 
-if TYPE_CHECKING:
-    from manent.history.conversation import Conversation
+
+class Named(Protocol):
+    """A handle of a conversation, synchronous or awaited: whatever has its id."""
+
+    @property
+    def id(self) -> str:
+        """The visible id of the conversation."""
 
 
 class Linked(Handle):
     """What can be done about how a conversation relates to others."""
 
-    def link_to(self, other: Conversation | str, relation: str, *, message_id: str | None = None) -> None:
+    def link_to(self, other: Named | str, relation: str, *, message_id: str | None = None) -> None:
         """
         Say how this conversation relates to another one of its workspace. Moves no activity.
 
@@ -64,7 +69,7 @@ class Linked(Handle):
             return list(_visible(reader, target.uid, list(reader.read_links_to(target.uid))))
 
 
-def find_other(runtime: Runtime, reader: Reader, other: Conversation | str) -> StreamInfo:
+def find_other(runtime: Runtime, reader: Reader, other: Named | str) -> StreamInfo:
     """
     The stream of a conversation that is named by itself, its id or the beginning of it.
 

@@ -10,7 +10,7 @@ from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
 from manent.history import addressing, beginning, removing, resuming
 from manent.history.beginning import Beginning, described
 from manent.history.conversation import Conversation
-from manent.history.linking import find_other
+from manent.history.linking import Named, find_other
 from manent.history.processes import is_live
 from manent.history.relinking import Workspaces
 from manent.history.resolving import find_exact, find_key, only_one, resolve, to_target
@@ -79,8 +79,8 @@ class Store(Whole):
         persona: str | None = None,
         key: str | None = None,
         project: str | None = None,
-        continues: Conversation | str | None = None,
-        spawned_by: Conversation | str | None = None,
+        continues: Named | str | None = None,
+        spawned_by: Named | str | None = None,
         max_conversations: int = 0,
     ) -> Conversation:
         """
@@ -157,7 +157,7 @@ class Store(Whole):
         return Conversation(self._runtime, Target(uid, name, reserved=True))
 
     def _links(
-        self, tx: Transaction, continues: Conversation | str | None, spawned_by: Conversation | str | None
+        self, tx: Transaction, continues: Named | str | None, spawned_by: Named | str | None
     ) -> list[tuple[str, str]]:
         asked = {CONTINUES: continues, SPAWNED_BY: spawned_by}
         named = {relation: other for relation, other in asked.items() if other is not None}
