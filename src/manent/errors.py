@@ -24,6 +24,7 @@ Every exception of manent, and what each one carries.
     ├── OwnershipLostError              an append of an owner that is none any more; carries who is
     ├── WorkspaceRequiredError          the owner's handle cannot choose a workspace
     ├── OwnerRequiredError              what moves workspaces needs the owner's handle
+    ├── ChainError                      a conversation was changed behind the store's back; carries what was
     ├── MergeNeededError                two histories differ and only a merge can join them
     ├── InputError                      (ValueError)    an argument that cannot be used
     │   ├── EmptyQueryError             nothing is left to search
@@ -38,6 +39,7 @@ No message ever holds the content of a conversation: an error says what, which, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 
 class ManentError(Exception):
@@ -292,6 +294,41 @@ class MergeNeededError(ManentError):
             "Import into an empty store instead."
         )
         self.what = what
+
+
+class Change(Protocol):
+    """What an error says of a change: its kind, where it is, and what is wrong."""
+
+    @property
+    def kind(self) -> str:
+        """One of `FindingKind`."""
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+
+    @property
+    def detail(self) -> str:
+        """What is wrong, never what was said."""
+
+
+class ChainError(ManentError):
+    """Something in a conversation was changed behind the store's back; `findings` says what."""
+
+    SHOWN_MAX = 5
+
+    def __init__(self, *, conversation_id: str, findings: Sequence[Change]) -> None:
+        shown = "; ".join(
+            f"{each.address} ({each.kind}): {each.detail}" for each in findings[: self.SHOWN_MAX]
+        )
+        more = len(findings) - self.SHOWN_MAX
+        tail = f"; and {more} more" if more > 0 else ""
+        super().__init__(
+            f"Conversation {conversation_id} is not what was written: {shown}{tail}. Nothing was repaired. "
+            "Keep a copy of the store, and compare with a backup or an export."
+        )
+        self.conversation_id = conversation_id
+        self.findings = tuple(findings)
 
 
 class InputError(ManentError, ValueError):
