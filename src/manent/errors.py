@@ -205,8 +205,10 @@ class AmbiguousAddressError(ManentError, LookupError):
 class AlreadyExistsError(ManentError):
     """An id or a key is taken in this workspace."""
 
-    def __init__(self, what: str, which: str) -> None:
-        super().__init__(f"The {what} {which!r} is taken in this workspace. Choose another one.")
+    def __init__(
+        self, what: str, which: str, *, where: str = "in this workspace", advice: str = "Choose another one."
+    ) -> None:
+        super().__init__(f"The {what} {which!r} is taken {where}. {advice}")
         self.what = what
         self.which = which
 

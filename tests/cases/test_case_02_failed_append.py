@@ -70,6 +70,15 @@ def test_case_02_a_batch_with_a_set_in_its_metadata_is_refused_whole_and_leaves_
         ),
         pytest.param(lambda store: _there(store).append_messages(BATCH), id="append_messages"),
         pytest.param(lambda store: store.conversation(key="k3", create=True), id="find or create"),
+        pytest.param(lambda store: store.create_with_id("s1", key="k2"), id="create_with_id"),
+        pytest.param(
+            lambda store: store.create_with_id(_there(store).id, replace=True),
+            id="create_with_id that replaces",
+        ),
+        pytest.param(lambda store: store.reserve("s1").append_turn("q", "a"), id="a first turn"),
+        pytest.param(lambda store: store.delete(_there(store).id), id="delete"),
+        pytest.param(lambda store: _there(store).link_to(store.list()[0].id, "continues"), id="link_to"),
+        pytest.param(lambda store: _there(store).claim(), id="claim"),
     ],
 )
 def test_case_02_a_write_that_fails_at_any_statement_stores_nothing_and_leaves_no_lock(

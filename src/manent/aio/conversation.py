@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from manent.aio.twins import Twin, read, write
 from manent.history.conversation import Conversation
+from manent.history.runtime import Target
 
 
 class AsyncConversation(Twin[Conversation]):
@@ -25,6 +26,10 @@ class AsyncConversation(Twin[Conversation]):
     def id(self) -> str:
         """The visible id, unique in its workspace."""
         return self._sync.id
+
+    @property
+    def _target(self) -> Target:
+        return self._sync._target
 
     uid = read(Conversation.uid)
 

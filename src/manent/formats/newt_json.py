@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,30 +134,47 @@ def read_record(path: Path) -> NewtRecord:
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    """A record as the types above take it: times that fit, and null as "not given"."""
-    given = {name: field for name, field in value.items() if field is not None}
+    """A record as the types above take it: times that fit, our names of fields, and null as "not given"."""
+    given = _given(value)
     for name in ("created_at_unix_nanos", "updated_at_unix_nanos"):
         if type(time := given.get(name)) is int:
             given[name] = min(max(time, _TIME_MIN), _TIME_MAX)
-    if isinstance(turns := given.get("turns"), list):
-        given["turns"] = [_plain_turn(turn) if isinstance(turn, dict) else turn for turn in turns]
+    if "turns" in given:
+        given["turns"] = _each(given["turns"], _plain_turn)
+    if isinstance(plan := given.get("plan"), dict):
+        given["plan"] = {**plan, "steps": _each(plan.get("steps", []), _plain_step)}
     return given
+
+
+def _given(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: field for name, field in value.items() if field is not None}
+
+
+def _each(items: Any, plain: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Each object of a list in another form; what is none is left for the types to refuse."""
+    if not isinstance(items, list):
+        return items
+    return [plain(item) if isinstance(item, dict) else item for item in items]
 
 
 def _plain_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    given = {name: field for name, field in turn.items() if field is not None}
-    if isinstance(reaches := given.get("phantom_reaches"), list):
-        given["phantom_reaches"] = [
-            _plain_reach(each) if isinstance(each, dict) else each for each in reaches
-        ]
-    return given
+    given = _given(turn)
+    return {**given, "phantom_reaches": _each(given.get("phantom_reaches", []), _plain_reach)}
+
+
+def _plain_step(step: dict[str, Any]) -> dict[str, Any]:
+    """A step's words are its `description` there, and its status begins with a capital letter."""
+    renamed = {"text": step["description"]} if "description" in step else {}
+    lowered = {"status": step["status"].lower()} if isinstance(step.get("status"), str) else {}
+    return {**step, **renamed, **lowered}
 
 
 def _plain_reach(reach: dict[str, Any]) -> dict[str, Any]:
-    """A resolution is a word, or an object with one member: the word, and what goes with it."""
+    """A resolution is {"kind": word, "detail": what goes with it} there, or the bare word."""
+    renamed = {}
+    if "active_context_features" in reach:
+        renamed["context_features"] = reach["active_context_features"]
     resolution = reach.get("resolution")
-    if not isinstance(resolution, dict) or len(resolution) != 1:
-        return reach
-    ((word, detail),) = resolution.items()
-    text = detail if isinstance(detail, str) else jsontext.dumps(detail).decode("utf-8")
-    return {**reach, "resolution": word, "detail": text}
+    if isinstance(resolution, dict) and "kind" in resolution:
+        renamed |= {"resolution": resolution["kind"], "detail": resolution.get("detail")}
+    return {**reach, **renamed}

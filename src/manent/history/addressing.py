@@ -20,7 +20,9 @@ def get(runtime: Runtime, reader: Reader, address: Address | str) -> Turn | Stor
         NotFoundError: nothing there, or in another workspace.
         AmbiguousPrefixError, AmbiguousAddressError: it fits several; lists them.
     """
-    wanted = parse_address(address) if isinstance(address, str) else address
+    wanted = address if isinstance(address, Address) else parse_address(address)
+    if wanted.kind != "message":
+        wanted = parse_address(str(wanted))  # one that was put together by hand may name no turn
     try:
         target = to_target(resolve(runtime, reader, wanted.conversation_id))
     except NotFoundError:

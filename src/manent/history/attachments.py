@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from manent.history.listing import conversations
 from manent.history.recording import open_leniently, stream
-from manent.history.searching import conversations
 from manent.model.events import MessageAdded, MessageEdited
 from manent.model.parts import AnyPart, FilePart
 from manent.storage.port import Reader, Transaction

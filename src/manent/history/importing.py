@@ -132,7 +132,10 @@ class _Import:
         uid = self._find(keys)
         fresh, changed = self._compare(uid, identified)
         if not self._dry_run and (uid is None or fresh or changed):
-            self._write(conversation, identified, uid, keys[0], self._events(fresh, changed))
+            events = self._events(fresh, changed)
+            if not self._write(conversation, identified, uid, keys[0], events):
+                self._count(conversation, "deleted", 0, 0)
+                return
         state = "new" if uid is None else "grown" if fresh or changed else "unchanged"
         self._count(conversation, state, len(fresh), len(changed))
 
@@ -149,13 +152,17 @@ class _Import:
         uid: str | None,
         key: str,
         events: Sequence[Claimed],
-    ) -> None:
+    ) -> bool:
+        """Write what is new; return False when the conversation was deleted meanwhile."""
         for start in range(0, max(1, len(events)), BATCH):
             with self._runtime.backend.transaction() as tx:
+                if _is_deleted(tx.read, uid):
+                    return False
                 uid = uid or self._find_key(tx.read, [key]) or self._begin(tx, conversation, key)
                 self._record(tx, uid, _unknown(tx.read, uid, events[start : start + BATCH]))
                 if start + BATCH >= len(events):
                     self._finish(tx, uid, conversation, identified, key)
+        return True
 
     def _count(self, conversation: ImportedConversation, state: str, fresh: int, changed: int) -> None:
         messages = len(conversation.messages)
@@ -272,6 +279,11 @@ class _Import:
             self._record(tx, uid, [(HeadMoved(message_id=head), claim)])
         if find_text(tx.read.read_registers(uid), "key") != key:
             tx.put_metadata(uid, "key", key)
+
+
+def _is_deleted(reader: Reader, uid: str | None) -> bool:
+    stream = reader.find_stream(uid) if uid is not None else None
+    return stream is not None and stream.deleted
 
 
 def _keys(conversation: ImportedConversation, identified: Sequence[Identified]) -> list[str]:

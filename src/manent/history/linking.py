@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Protocol
 
 from manent.errors import InputError, NotFoundError
 from manent.history.appending import pending
-from manent.history.handle import Handle
+from manent.history.handle import Handle, find
 from manent.history.recording import record
 from manent.history.resolving import resolve
-from manent.history.runtime import Runtime
+from manent.history.runtime import Runtime, Target
+from manent.history.workspaces import find_fence, is_there
 from manent.model.events import RELATIONS, ConversationLinked
 from manent.model.log import StreamInfo
 from manent.model.records import Link
@@ -19,11 +19,14 @@ from manent.storage.port import Reader
 
 
 class Named(Protocol):
-    """A handle of a conversation, synchronous or awaited: whatever has its id."""
+    """A handle of a conversation, synchronous or awaited."""
 
     @property
     def id(self) -> str:
         """The visible id of the conversation."""
+
+    @property
+    def _target(self) -> Target: ...
 
 
 class Linked(Handle):
@@ -58,31 +61,60 @@ class Linked(Handle):
             record(tx, target.uid, pending(self._runtime, [event]))
 
     def links(self) -> list[Link]:
-        """How this conversation relates to others that are there, in the order in which it was said."""
+        """
+        How this conversation relates to others that are there, in the order in which it was said.
+
+        Raises:
+            NotFoundError: it was deleted.
+        """
         with self._reading() as (reader, target):
             rows = [(row.to_uid, row) for row in reader.read_links(target.uid)]
-            return list(_visible(reader, target.uid, rows))
+            return _visible(reader, target, rows)
 
     def linked_from(self) -> list[Link]:
-        """How others that are there relate to this conversation: `conversation_id` names the other one."""
+        """
+        How others that are there relate to this conversation: `conversation_id` names the other one.
+
+        Raises:
+            NotFoundError: it was deleted.
+        """
         with self._reading() as (reader, target):
-            return list(_visible(reader, target.uid, list(reader.read_links_to(target.uid))))
+            return _visible(reader, target, list(reader.read_links_to(target.uid)))
 
 
 def find_other(runtime: Runtime, reader: Reader, other: Named | str) -> StreamInfo:
     """
     The stream of a conversation that is named by itself, its id or the beginning of it.
 
+    A conversation is itself and no other one: not what has its id now, nor what has it in this workspace.
+
     Raises:
         NotFoundError, AmbiguousPrefixError.
     """
-    return resolve(runtime, reader, other if isinstance(other, str) else other.id)
+    if isinstance(other, str):
+        return resolve(runtime, reader, other)
+    found = reader.find_stream(find(runtime, reader, other._target).uid)
+    fence = find_fence(runtime, reader) if is_there(runtime, reader) else ""
+    if found is None or fence not in (None, found.workspace) or reader.find_row(found.uid) is None:
+        raise NotFoundError("conversation", other.id)
+    return found
 
 
-def _visible(reader: Reader, uid: str, rows: list[tuple[str, LinkRow]]) -> Iterator[Link]:
-    """Links whose other end is in the same workspace and there (N-1)."""
-    own = reader.find_stream(uid)
-    for other_uid, row in rows:
-        other = reader.find_stream(other_uid)
-        if own and other and other.id is not None and other.workspace == own.workspace:
-            yield Link(relation=row.relation, conversation_id=other.id, message_id=row.message_id)
+def _visible(reader: Reader, target: Target, rows: list[tuple[str, LinkRow]]) -> list[Link]:
+    """
+    Links whose other end is in the same workspace and there (N-1).
+
+    Raises:
+        NotFoundError: the conversation itself was deleted.
+    """
+    own = reader.find_stream(target.uid)
+    if own is None or own.deleted:
+        if target.reserved:
+            return []
+        raise NotFoundError("conversation", target.id, "It was deleted.")
+    found = ((reader.find_stream(uid), row) for uid, row in rows)
+    return [
+        Link(relation=row.relation, conversation_id=other.id, message_id=row.message_id)
+        for other, row in found
+        if other is not None and other.id is not None and other.workspace == own.workspace
+    ]

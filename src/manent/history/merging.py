@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from manent.errors import AlreadyExistsError
 from manent.history.attachments import drop_unused, find_digests
-from manent.history.searching import conversations
+from manent.history.listing import conversations
 from manent.history.spooling import BlobSpool
 from manent.model.log import KEY_FIELD, StreamInfo, WorkspaceInfo, find_text
 from manent.model.rows import ConversationEntry
@@ -55,7 +55,8 @@ def part(tx: Transaction, value: dict[str, Any]) -> None:
     tx.put_workspace(WorkspaceInfo(gone, (), ()))
     for (kind, name), _ in value["aliases"]:
         if tx.read.find_workspace(kind, name) not in (None, kept):
-            raise AlreadyExistsError("workspace", name)
+            advice = "Relink or merge that one first."
+            raise AlreadyExistsError("name", name, where="by another workspace", advice=advice)
         tx.move_alias((kind, name), gone)
     digests: set[str] = set()
     for each in (Moved(*fields) for fields in value["streams"]):
@@ -76,7 +77,7 @@ def _streams(reader: Reader, workspace: str) -> Iterator[StreamInfo]:
 
 
 def _bring(tx: Transaction, info: StreamInfo, entry: ConversationEntry | None, into: str) -> Moved:
-    taken = info.id is not None and bool(tx.read.find_ids(into, info.id))
+    taken = info.id is not None and _is_taken(tx.read, into, info.id)
     id = info.uid if taken else info.id
     key = find_text(entry.registers, KEY_FIELD) if entry is not None else ""
     lost = key if key and tx.read.find_by_key(into, key) else ""
@@ -84,6 +85,11 @@ def _bring(tx: Transaction, info: StreamInfo, entry: ConversationEntry | None, i
         tx.put_metadata(info.uid, KEY_FIELD, None)
     _move(tx, info, into, id)
     return Moved(info.uid, info.id, id, lost)
+
+
+def _is_taken(reader: Reader, workspace: str, id: str) -> bool:
+    """Whether an id stands for something, or is owned before it does."""
+    return bool(reader.find_ids(workspace, id)) or reader.find_owner(workspace, id) is not None
 
 
 def _give_back(tx: Transaction, info: StreamInfo, each: Moved, gone: str) -> None:

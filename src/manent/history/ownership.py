@@ -7,6 +7,8 @@ conversation. The epoch is a tick of the store's clock, so that no epoch is ever
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from manent.errors import NotFoundError, OwnershipLostError
@@ -14,8 +16,16 @@ from manent.history.handle import Handle
 from manent.history.processes import is_live
 from manent.history.runtime import Runtime, Target
 from manent.history.workspaces import ensure_workspace, find_fence
+from manent.model.log import StreamInfo
 from manent.model.owners import Claimed, HeldBy, Owner
 from manent.storage.port import Reader, Transaction
+
+
+class _Place(NamedTuple):
+    """Where a claim stands: a workspace and the id in it of a conversation, there or not."""
+
+    workspace: str
+    id: str
 
 
 class Ownable(Handle):
@@ -40,10 +50,10 @@ class Ownable(Handle):
         """
         here, now_ns = self._runtime.processes.here(), self._runtime.clock()
         with self._runtime.backend.transaction() as tx:
-            workspace = _workspace_of(self._runtime, tx, self._target)
-            owner = tx.read.find_owner(workspace, self.id)
+            place = _place_of(self._runtime, tx, self._target)
+            owner = tx.read.find_owner(*place)
             if owner is not None and owner.process == here:
-                _beat(tx, workspace, self.id, owner, now_ns)
+                _beat(tx, place, owner, now_ns)
                 return Claimed(epoch=owner.epoch)
             if owner is not None and not force and is_live(owner, self._runtime.processes, now_ns):
                 return HeldBy(owner=owner)
@@ -55,7 +65,7 @@ class Ownable(Handle):
                 claimed_ns=now_ns,
                 heartbeat_ns=now_ns,
             )
-            tx.put_owner(workspace, self.id, new)
+            tx.put_owner(*place, new)
         return Claimed(epoch=new.epoch)
 
     def heartbeat(self, *, epoch: int | None = None) -> bool:
@@ -80,26 +90,26 @@ class Ownable(Handle):
         with self._runtime.backend.transaction() as tx:
             found = self._own(tx, epoch)
             if found is not None:
-                tx.put_owner(found[0], found[1], None)
+                tx.put_owner(*found[0], None)
         return found is not None
 
     def live_owner(self) -> Owner | None:
         """The owner as recorded, alive or not; None when nobody claimed the conversation."""
         with self._runtime.backend.reading() as reader:
-            workspace = _find_workspace(self._runtime, reader, self._target)
-            return reader.find_owner(workspace, self.id) if workspace is not None else None
+            place = _find_place(self._runtime, reader, self._target)
+            return reader.find_owner(*place) if place is not None else None
 
     def is_owner_live(self, owner: Owner) -> bool:
         """Whether that process still runs: the judgement that `claim` makes."""
         return is_live(owner, self._runtime.processes, self._runtime.clock())
 
-    def _own(self, tx: Transaction, epoch: int | None) -> tuple[str, str, Owner] | None:
+    def _own(self, tx: Transaction, epoch: int | None) -> tuple[_Place, Owner] | None:
         """This process's claim, and where it stands."""
-        workspace = _find_workspace(self._runtime, tx.read, self._target)
-        owner = tx.read.find_owner(workspace, self.id) if workspace is not None else None
-        if workspace is None or owner is None or owner.process != self._runtime.processes.here():
+        place = _find_place(self._runtime, tx.read, self._target)
+        owner = tx.read.find_owner(*place) if place is not None else None
+        if place is None or owner is None or owner.process != self._runtime.processes.here():
             return None
-        return (workspace, self.id, owner) if epoch in (None, owner.epoch) else None
+        return (place, owner) if epoch in (None, owner.epoch) else None
 
 
 def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | None) -> None:
@@ -111,36 +121,43 @@ def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | 
     """
     if epoch is None:
         return
-    workspace = _workspace_of(runtime, tx, target)
-    owner = tx.read.find_owner(workspace, target.id)
+    place = _place_of(runtime, tx, target)
+    owner = tx.read.find_owner(*place)
     if owner is None or owner.epoch != epoch:
         holder = f"process {owner.pid} on {owner.host}" if owner else None
         raise OwnershipLostError(conversation_id=target.id, epoch=epoch, holder=holder)
-    _beat(tx, workspace, target.id, owner, runtime.clock())
+    _beat(tx, place, owner, runtime.clock())
 
 
-def _find_workspace(runtime: Runtime, reader: Reader, target: Target) -> str | None:
-    """The workspace whose id this is; None while nobody wrote to it, and of a deleted conversation."""
+def _find_place(runtime: Runtime, reader: Reader, target: Target) -> _Place | None:
+    """Where its claim stands; None while nobody wrote to the workspace, and of a deleted conversation."""
     stream = reader.find_stream(target.uid)
     if stream is None:
-        return find_fence(runtime, reader)
-    return None if stream.deleted else stream.workspace
+        fence = find_fence(runtime, reader)
+        return None if fence is None else _Place(fence, target.id)
+    return _standing(stream)
 
 
-def _workspace_of(runtime: Runtime, tx: Transaction, target: Target) -> str:
+def _place_of(runtime: Runtime, tx: Transaction, target: Target) -> _Place:
     """
-    The same before a write, which makes it.
+    The same before a write, which makes the workspace.
 
     Raises:
         NotFoundError: the conversation was deleted.
     """
     stream = tx.read.find_stream(target.uid)
     if stream is None and target.reserved:
-        return ensure_workspace(runtime, tx)
-    if stream is None or stream.deleted:
+        return _Place(ensure_workspace(runtime, tx), target.id)
+    place = _standing(stream) if stream is not None else None
+    if place is None:
         raise NotFoundError("conversation", target.id)
-    return stream.workspace
+    return place
 
 
-def _beat(tx: Transaction, workspace: str, id: str, owner: Owner, now_ns: int) -> None:
-    tx.put_owner(workspace, id, msgspec.structs.replace(owner, heartbeat_ns=now_ns))
+def _standing(stream: StreamInfo) -> _Place | None:
+    """By the id that a conversation has now: in a merge it may have got another one than its handle knows."""
+    return None if stream.id is None else _Place(stream.workspace, stream.id)
+
+
+def _beat(tx: Transaction, place: _Place, owner: Owner, now_ns: int) -> None:
+    tx.put_owner(*place, msgspec.structs.replace(owner, heartbeat_ns=now_ns))

@@ -15,13 +15,10 @@ from typing import Any
 from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRequiredError
 from manent.history import merging
 from manent.history.runtime import Runtime
-from manent.history.workspaces import own_stream
+from manent.history.workspaces import MOVE_FIELD, own_stream
 from manent.model.log import Register, WorkspaceInfo
 from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary
 from manent.storage.port import Reader, Transaction
-
-MOVE_FIELD = "move:"
-"""Before the id of a move, in the registers of a workspace's own stream."""
 
 FOLDER = "folder"
 
@@ -64,6 +61,7 @@ class Workspaces:
         Raises:
             OwnerRequiredError: on a handle of one workspace.
         """
+        self._require_owner()
         beside = None if near is None else Path(Workspace.folder(near).value).parent
         found: dict[str, list[WorkspaceSummary]] = {}
         for summary in self.list():
@@ -104,7 +102,8 @@ class Workspaces:
             _move_aliases(tx, pairs)
             info = _find(tx.read, Workspace(*pairs[0][1]))
             aliases = [[list(old), list(new)] for old, new in pairs]
-            return self._keep(tx, info.uid, {"kind": "relink", "aliases": aliases})
+            home = own_stream(self._runtime, tx, info.uid)
+            return self._keep(tx, home, {"kind": "relink", "aliases": aliases})
 
     def merge(self, source: str | Workspace, into: str | Workspace) -> WorkspaceMove:
         """
@@ -128,11 +127,12 @@ class Workspaces:
         merging.copy_blobs(backend, digests, gone.uid, kept.uid)
         with backend.transaction() as tx:
             gone, kept = (_find(tx.read, name) for name in names)
+            home = own_stream(self._runtime, tx, kept.uid)
             value = merging.merge(tx, gone, kept)
             for digest in digests:
                 tx.drop_blob(gone.uid, digest)
             tx.drop_workspace(gone.uid)
-            return self._keep(tx, kept.uid, value)
+            return self._keep(tx, home, value)
 
     def moves(self) -> Sequence[WorkspaceMove]:
         """
@@ -173,11 +173,11 @@ class Workspaces:
             tx.put_metadata(stream, register.field, None)
         return _to_move(register)
 
-    def _keep(self, tx: Transaction, workspace: str, value: dict[str, Any]) -> WorkspaceMove:
-        """Keep what is needed to undo a move, in a stream of a workspace that was concerned."""
+    def _keep(self, tx: Transaction, stream: str, value: dict[str, Any]) -> WorkspaceMove:
+        """Keep what is needed to undo a move, in a stream of the workspace that was concerned."""
         stated = {**value, "claim_ns": self._runtime.clock()}
         field = f"{MOVE_FIELD}{self._runtime.new_id()[:8]}"
-        stamp = tx.put_metadata(own_stream(self._runtime, tx, workspace), field, stated)
+        stamp = tx.put_metadata(stream, field, stated)
         return _to_move(Register(field, stated, stamp))
 
 
@@ -224,7 +224,8 @@ def _move_aliases(tx: Transaction, pairs: Sequence[Renaming]) -> None:
         if targets[old] is None:
             raise NotFoundError("workspace", old[1], "It was renamed or merged since.")
         if new not in leaving and tx.read.find_workspace(*new) not in (None, targets[old]):
-            raise AlreadyExistsError("workspace", new[1])
+            advice = "Merge the two with workspaces.merge."
+            raise AlreadyExistsError("name", new[1], where="by another workspace", advice=advice)
     for old, _ in pairs:
         tx.move_alias(old, None)
     for old, new in pairs:

@@ -19,7 +19,7 @@ from manent.history.attachments import drop_unused, find_digests
 from manent.history.processes import is_live
 from manent.history.recording import record, stream
 from manent.history.runtime import Runtime
-from manent.history.workspaces import own_stream
+from manent.history.workspaces import own_streams
 from manent.model.events import ConversationDeleted
 from manent.model.log import KEY_FIELD, StreamInfo, find_text
 from manent.model.owners import Owner
@@ -103,10 +103,11 @@ def _least_active(reader: Reader, workspace: str) -> Iterator[StreamInfo]:
 
 def _delete(runtime: Runtime, tx: Transaction, info: StreamInfo, reason: str | None) -> None:
     tips = tuple((tip.writer, tip.seq, tip.hash.hex()) for tip in tx.read.read_tips(info.uid))
-    own = own_stream(runtime, tx, info.workspace)
-    record(tx, own, pending(runtime, [ConversationDeleted(uid=info.uid, tips=tips, reason=reason)]))
-    if (mark := _source_mark(tx.read, info.uid)) is not None:
-        tx.put_metadata(own, mark, True)
+    mark = _source_mark(tx.read, info.uid)
+    for own in own_streams(runtime, tx, info.workspace):  # of merged workspaces either may be parted again
+        record(tx, own, pending(runtime, [ConversationDeleted(uid=info.uid, tips=tips, reason=reason)]))
+        if mark is not None:
+            tx.put_metadata(own, mark, True)
     digests = find_digests(tx.read, info.uid)
     for entry in stream(tx.read, info.uid):
         tx.erase_leaves(info.uid, entry.header.stamp, [leaf.name for leaf in entry.leaves])

@@ -10,7 +10,7 @@ from manent.history.workspaces import find_fence, is_there
 from manent.model.log import StreamInfo
 from manent.storage.port import Reader
 
-_MATCHES_MAX = 100
+_PAGE = 100
 
 
 def find_exact(runtime: Runtime, reader: Reader, id: str) -> Sequence[StreamInfo]:
@@ -31,11 +31,18 @@ def resolve(runtime: Runtime, reader: Reader, id_or_prefix: str) -> StreamInfo:
     """
     found = find_exact(runtime, reader, id_or_prefix)
     if not found and id_or_prefix and is_there(runtime, reader):
-        begun = reader.find_prefix(find_fence(runtime, reader), id_or_prefix, _MATCHES_MAX)
-        found = [stream for stream in begun if reader.find_row(stream.uid) is not None]
+        found = _find_begun(reader, find_fence(runtime, reader), id_or_prefix)
     if not found:
         raise NotFoundError("conversation", id_or_prefix, "`list` shows what is there.")
     return only_one(id_or_prefix, found)
+
+
+def _find_begun(reader: Reader, fence: str | None, prefix: str) -> Sequence[StreamInfo]:
+    """The conversations whose id begins so, however many ids are only reserved: all of them, by id."""
+    limit = _PAGE
+    while len(found := reader.find_prefix(fence, prefix, limit)) == limit:
+        limit *= 4
+    return [stream for stream in found if reader.find_row(stream.uid) is not None]
 
 
 def find_key(runtime: Runtime, reader: Reader, key: str) -> Sequence[StreamInfo]:

@@ -26,7 +26,7 @@ from manent.codec.ndjson import (
     line_to_event,
     line_to_record,
 )
-from manent.errors import FormatError
+from manent.errors import FormatError, MergeNeededError
 from manent.history.extending import StreamImport
 from manent.history.spooling import BlobSpool
 from manent.model.log import WorkspaceInfo
@@ -141,7 +141,7 @@ class _Restoration:
             case BlobRecord():
                 self._take_blob(record)
             case EndRecord():
-                self._take_end(record)
+                self._take_end(tx, record)
 
     def _check_order(self, order: tuple[int, str, str], *, again: bool) -> None:
         if (self._last is None) != (order[0] == 0):
@@ -218,7 +218,7 @@ class _Restoration:
             raise FormatError("a blob of a workspace that the file does not name", place=self._place)
         self._blobs.add(self._workspaces[record.workspace], record.digest, data)
 
-    def _take_end(self, record: EndRecord) -> None:
+    def _take_end(self, tx: Transaction, record: EndRecord) -> None:
         if damaged := self._blobs.find_damaged():
             raise FormatError(f"blob {damaged[:12]} is not what its digest says", place=self._place)
         if self._awaited:
@@ -227,6 +227,9 @@ class _Restoration:
             raise FormatError("a stream that its workspace does not name", place=self._place)
         if record.digest != self._hasher.hexdigest():
             raise FormatError("the file is not as it was written", place=self._place)
+        declared = (tx.read.find_stream(uid) for uid in sorted(self._declared))
+        if any(stream is not None and not stream.deleted for stream in declared):
+            raise MergeNeededError(what="A conversation that this file calls deleted")
 
 
 _RANKS: dict[type[AnyRecord], int] = {

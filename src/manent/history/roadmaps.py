@@ -74,8 +74,8 @@ class Roadmaps:
             MetadataError: what is stored cannot be read; no half of a tree is handed out.
         """
         with self._runtime.backend.reading() as reader:
-            register = _read(reader, self._find_info(reader)).get(check_name(id, "roadmap id"))
-        return None if register is None else _to_roadmap(id, _decode(id, register))
+            found = _read(reader, self._find_info(reader)).get(check_name(id, "roadmap id"))
+        return None if found is None else _to_roadmap(id, _decode(id, found[1]))
 
     def get(self, id: str) -> Roadmap:
         """
@@ -103,23 +103,23 @@ class Roadmaps:
         check_name(id, "roadmap id")
         text = _to_text(tree)
         with self._runtime.backend.transaction() as tx:
-            info = self._find_info(tx.read)
-            register = _read(tx.read, info).get(id)
-            if info is None or register is None:
+            found = _read(tx.read, self._find_info(tx.read)).get(id)
+            if found is None:
                 return False
+            stream, register = found
             kept = _decode(id, register)
             changed = msgspec.structs.replace(kept, tree=text, updated_ns=self._runtime.clock())
-            _put(tx, info.streams[0], id, msgspec.to_builtins(changed))
+            _put(tx, stream, id, msgspec.to_builtins(changed))
         return True
 
     def delete(self, id: str) -> bool:
         """Remove a roadmap, readable or not; return whether it was there."""
         check_name(id, "roadmap id")
         with self._runtime.backend.transaction() as tx:
-            info = self._find_info(tx.read)
-            if info is None or id not in _read(tx.read, info):
+            found = _read(tx.read, self._find_info(tx.read)).get(id)
+            if found is None:
                 return False
-            _put(tx, info.streams[0], id, None)
+            _put(tx, found[0], id, None)
         return True
 
     def list(self, *, limit: int | None = None) -> builtins.list[RoadmapSummary]:
@@ -137,8 +137,8 @@ class Roadmaps:
         end = None if limit is None else check_limit(limit)
         with self._runtime.backend.reading() as reader:
             found = _read(reader, self._find_info(reader))
-        newest_first = sorted(found.items(), key=lambda item: item[1].stamp, reverse=True)
-        return [_summarise(id, _decode(id, register)) for id, register in newest_first[:end]]
+        newest_first = sorted(found.items(), key=lambda item: item[1][1].stamp, reverse=True)
+        return [_summarise(id, _decode(id, register)) for id, (_, register) in newest_first[:end]]
 
     def _find_info(self, reader: Reader) -> WorkspaceInfo | None:
         """This handle's workspace with its streams; None before the workspace's first write."""
@@ -147,18 +147,22 @@ class Roadmaps:
         return find_workspace_info(self._runtime, reader)
 
 
-def _read(reader: Reader, info: WorkspaceInfo | None) -> dict[str, Register]:
-    """Roadmaps by id. Streams that a merge brought together may share ids: the greater stamp wins."""
-    greatest: dict[str, Register] = {}
+def _read(reader: Reader, info: WorkspaceInfo | None) -> dict[str, tuple[str, Register]]:
+    """
+    Roadmaps by id, each with the stream that keeps it.
+
+    Streams that a merge brought together may share ids: the greater stamp wins.
+    """
+    greatest: dict[str, tuple[str, Register]] = {}
     for uid in info.streams if info else ():
         for register in reader.read_registers(uid):
             known = greatest.get(register.field)
-            if register.field.startswith(_PREFIX) and (known is None or known.stamp < register.stamp):
-                greatest[register.field] = register
+            if register.field.startswith(_PREFIX) and (known is None or known[1].stamp < register.stamp):
+                greatest[register.field] = (uid, register)
     return {
-        unescape_name(field.removeprefix(_PREFIX)): register
-        for field, register in greatest.items()
-        if register.value is not None
+        unescape_name(field.removeprefix(_PREFIX)): found
+        for field, found in greatest.items()
+        if found[1].value is not None
     }
 
 

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator
 
 from manent.history.assembly import entry_visible_text
+from manent.history.listing import conversations
 from manent.model.ids import Address, message_address, turn_address
 from manent.model.log import find_text
 from manent.model.records import Hit
@@ -13,7 +14,7 @@ from manent.model.rows import ConversationEntry, MessageEntry, MessageState, Pla
 from manent.search.matching import match
 from manent.search.query import Query
 from manent.search.snippet import cut_snippet
-from manent.storage.port import Listing, Reader, Span
+from manent.storage.port import Reader, Span
 
 PAGE = 200
 
@@ -45,14 +46,6 @@ def _hits(reader: Reader, workspace: str | None, query: Query) -> Iterator[Hit]:
                 cut_after=snippet.cut_after,
                 claim_ns=entry.claim_ns,
             )
-
-
-def conversations(reader: Reader, workspace: str | None) -> Iterator[ConversationEntry]:
-    """Every conversation, the most recently active first, some at a time."""
-    listing = Listing(workspace, newest_first=True, limit=PAGE)
-    while page := reader.list_conversations(listing):
-        yield from page
-        listing = listing._replace(after=(page[-1].rank, page[-1].uid))
 
 
 def _visible(reader: Reader, uid: str) -> Iterator[MessageEntry]:

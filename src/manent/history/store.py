@@ -117,6 +117,8 @@ class Store(Whole):
         persona: str | None = None,
         key: str | None = None,
         project: str | None = None,
+        continues: Named | str | None = None,
+        spawned_by: Named | str | None = None,
         replace: bool = False,
         max_conversations: int = 0,
     ) -> Conversation:
@@ -136,7 +138,7 @@ class Store(Whole):
         with self._runtime.backend.transaction() as tx:
             if replace:
                 beginning.replace(self._runtime, tx, check_name(id, "id"))
-            wanted = Beginning(id, key, registers)
+            wanted = Beginning(id, key, registers, self._links(tx, continues, spawned_by))
             target = beginning.begin_within(self._runtime, tx, wanted, max_conversations)
         return Conversation(self._runtime, target)
 
@@ -272,10 +274,10 @@ class Store(Whole):
             NotFoundError, AmbiguousPrefixError: as `conversation`.
         """
         found = self.conversation(id_or_prefix)
-        after = tuple(link.conversation_id for link in found.linked_from() if link.relation == CONTINUES)
+        after = [link.conversation_id for link in found.linked_from() if link.relation == CONTINUES]
         owner = found.live_owner()
         live = owner if owner is not None and self.is_owner_live(owner) else None
-        return Resumption(found, after, found.end_reason, live)
+        return Resumption(found, tuple(dict.fromkeys(after)), found.end_reason, live)
 
     def get(self, address: Address | str) -> Turn | StoredMessage:
         """

@@ -7,6 +7,9 @@ from manent.history.runtime import Runtime
 from manent.model.log import WorkspaceInfo
 from manent.storage.port import Reader, Transaction
 
+MOVE_FIELD = "move:"
+"""Before the id of a relink or merge, in the registers of a workspace's own stream."""
+
 
 def find_fence(runtime: Runtime, reader: Reader) -> str | None:
     """The uid of a handle's workspace; None on the owner's handle, and before the workspace's first write."""
@@ -44,11 +47,24 @@ def find_workspace_info(runtime: Runtime, reader: Reader) -> WorkspaceInfo | Non
     return reader.find_workspace_info(fence) if fence is not None else None
 
 
-def own_stream(runtime: Runtime, tx: Transaction, workspace: str) -> str:
-    """The stream in which a workspace keeps what concerns all of it; made where an export brought none."""
+def own_streams(runtime: Runtime, tx: Transaction, workspace: str) -> tuple[str, ...]:
+    """The streams in which a workspace keeps what concerns all of it; one is made where there is none."""
     info = tx.read.find_workspace_info(workspace)
     if info is not None and info.streams:
-        return info.streams[0]
+        return info.streams
     uid = runtime.new_id()
     tx.put_workspace(WorkspaceInfo(workspace, (uid,), ()))
-    return uid
+    return (uid,)
+
+
+def own_stream(runtime: Runtime, tx: Transaction, workspace: str) -> str:
+    """The stream of a workspace that no merge brought, so that undoing one takes nothing from here."""
+    streams = own_streams(runtime, tx, workspace)
+    brought = {
+        moved[0]
+        for uid in streams
+        for register in tx.read.read_registers(uid)
+        if register.field.startswith(MOVE_FIELD) and isinstance(register.value, dict)
+        for moved in register.value.get("streams", ())
+    }
+    return next((uid for uid in streams if uid not in brought), streams[0])

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from manent.errors import ChainError, InputError, NotFoundError
+from manent.history.listing import conversations
 from manent.history.resolving import resolve
 from manent.history.resuming import find_latest_open
 from manent.history.runtime import Runtime
-from manent.history.searching import conversations
 from manent.history.workspaces import find_fence, is_there
 from manent.model.ids import Address
 from manent.model.old_keys import workspace_key_v1

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple
 
+from manent.history.listing import conversations
 from manent.history.recording import open_leniently
 from manent.history.runtime import Runtime
-from manent.history.searching import conversations
 from manent.history.store import Store
 from manent.history.workspaces import find_fence, is_there
 from manent.model.events import TurnAppended

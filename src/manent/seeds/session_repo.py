@@ -22,8 +22,8 @@ from blake3 import blake3
 from manent.errors import AlreadyExistsError, InputError, NotFoundError, SparedError, WorkspaceRequiredError
 from manent.history.beginning import Beginning, begin, described
 from manent.history.conversation import Conversation
+from manent.history.listing import conversations
 from manent.history.runtime import Runtime
-from manent.history.searching import conversations
 from manent.history.store import Store
 from manent.history.workspaces import find_fence, is_there
 from manent.model.ids import check_name

@@ -40,8 +40,12 @@ def test_a_store_without_a_tree_has_no_report(store: ConversationStore, root: Pa
 def test_everything_in_a_record_comes_in(root: Path, workspace: Path) -> None:
     event = {"tool": "grep", "args_digest": "path b3:0011223344556677", "ok": False, "duration_ms": 12}
     reaches: list[dict[str, Any]] = [
-        {"name_as_called": "find", "resolution": "unknown"},
-        {"name_as_called": "look", "resolution": {"rewrite": "grep"}, "context_features": ["tools"]},
+        {"name_as_called": "find", "resolution": {"kind": "unknown"}},
+        {
+            "name_as_called": "look",
+            "resolution": {"kind": "rewrite", "detail": "grep"},
+            "active_context_features": ["tools"],
+        },
     ]
     turn = {"user": "why?", "assistant": "so.", "events": [event], "phantom_reaches": reaches}
     record = a_record(
@@ -49,7 +53,7 @@ def test_everything_in_a_record_comes_in(root: Path, workspace: Path) -> None:
         persona="coder",
         turns=[{**turn, "tokens_in": 812, "tokens_out": None, "later": 1}, {"user": "and?", "assistant": ""}],
         scratchpad={"todo": "nothing"},
-        plan={"steps": [{"text": "mend it", "status": "active"}]},
+        plan={"steps": [{"description": "mend it", "status": "Active"}]},
         roadmap_id="road",
         node_id="node",
         unknown="passed over",
