@@ -39,7 +39,7 @@ No message ever holds the content of a conversation: an error says what, which, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 
 class ManentError(Exception):
@@ -82,7 +82,7 @@ class StoreClosedError(StoreError, ValueError):
     """The store was closed; open it again."""
 
     def __init__(self, *, store: str) -> None:
-        super().__init__(f"{store} is closed. Open it again with manent.open().", store=store)
+        super().__init__(f"{store} is closed. Open it again.", store=store)
 
 
 class StorageFullError(StoreError, OSError):
@@ -240,21 +240,28 @@ class IdempotencyError(ManentError):
 class SparedError(ManentError):
     """A conversation is spared from removal; `reasons` says why: pinned, owned, open_turn."""
 
+    ADVICE: ClassVar[dict[str, str]] = {
+        "pinned": "Unpin it",
+        "owned": "Wait until its owner has released it",
+        "open_turn": "Wait until its turn has ended",
+    }
+    REMEDY = ", or pass force=True."
+
     def __init__(self, *, conversation_id: str, reasons: Sequence[str]) -> None:
+        advice = " and ".join(self.ADVICE.get(reason, "Wait") for reason in reasons)
         super().__init__(
             f"Conversation {conversation_id} was not removed: {', '.join(reasons)}. Nothing was changed. "
-            f"{self.ADVICE}"
+            f"{advice}{self.REMEDY}"
         )
         self.conversation_id = conversation_id
         self.reasons = tuple(reasons)
-
-    ADVICE = "Unpin it, wait until its owner has released it and its turn has ended, or pass force=True."
 
 
 class HeldError(SparedError):
     """A conversation is on hold; not even `force` removes it."""
 
-    ADVICE = "Lift the hold first."
+    ADVICE: ClassVar[dict[str, str]] = {"held": "Lift the hold first"}
+    REMEDY = "."
 
 
 class OwnershipLostError(ManentError):
@@ -283,7 +290,8 @@ class WorkspaceRequiredError(ManentError):
 
     def __init__(self) -> None:
         super().__init__(
-            "A handle over all workspaces cannot create a conversation. Open the store with workspace=…."
+            "This is done inside a workspace, and a handle over all of them has none. "
+            "Open the store with workspace=…."
         )
 
 

@@ -28,7 +28,7 @@ _SCHEMES_TO_COME = ("ndjson", "postgresql", "postgres")
 def open(
     url: str | os.PathLike[str],
     *,
-    workspace: str | Workspace | None = DEFAULT,
+    workspace: str | os.PathLike[str] | Workspace | None = DEFAULT,
     durability: Literal["full", "process"] = "full",
     wait: float = 5.0,
     read_only: bool = False,
@@ -41,9 +41,9 @@ def open(
     Args:
         url: a path or `sqlite:PATH` for a store in one SQLite file; `memory:` for one that ends with the
             process.
-        workspace: the fence inside which everything happens. `.`, `./x`, `~/x` and absolute paths name a
-            folder, anything else is a key of your own; `Workspace` says it precisely. None is the owner's
-            handle over all workspaces: never hand it out.
+        workspace: the fence inside which everything happens. A path, and text that is `.`, `./x`, `~/x` or
+            absolute, names a folder, there or not; any other text is a key of your own; `Workspace` says it
+            precisely. None is the owner's handle over all workspaces: never hand it out.
         durability: `full`, what was appended survives a power cut; `process`, it survives a killed process.
         wait: seconds that a writer waits for another one before StoreBusyError.
         read_only: refuse every write.
@@ -57,11 +57,9 @@ def open(
     """
     if durability not in ("full", "process"):
         raise InputError(f"durability is 'full' or 'process', not {durability!r}.")
-    if not wait >= 0:
+    if not isinstance(wait, int | float) or not wait >= 0:
         raise InputError(f"wait is a number of seconds from 0 on, not {wait!r}.")
-    if "\0" in os.fspath(url):
-        raise InputError("A path cannot hold a NUL character.")
-    fence, *older_names = names_of(workspace) if isinstance(workspace, str) else (workspace,)
+    fence, *older_names = (None,) if workspace is None else names_of(workspace)
     backend = open_backend(url, durability=durability, wait=wait, read_only=read_only)
     runtime = Runtime(
         backend,
@@ -82,7 +80,7 @@ def open_backend(
     read_only: bool = False,
 ) -> Backend:
     """The backend behind a URL; arguments and errors are those of `open`."""
-    text = os.fspath(url)
+    text = _checked(url)
     scheme, colon, rest = text.partition(":")
     if text == "memory:":
         return _in_memory(wait, read_only)
@@ -94,6 +92,25 @@ def open_backend(
     if not path:
         raise InputError("Give the path of a store, such as conversations.db.")
     return SqliteBackend(path, durability=durability, wait_s=wait, read_only=read_only)
+
+
+def _checked(url: str | os.PathLike[str]) -> str:
+    """
+    A URL or path as text.
+
+    Raises:
+        InputError: it is neither, or a path that no system has.
+    """
+    text = os.fspath(url) if isinstance(url, str | os.PathLike) else url
+    if not isinstance(text, str):
+        raise InputError(f"A store is named by text or a path, not {type(url).__name__}.")
+    if "\0" in text:
+        raise InputError("A path cannot hold a NUL character.")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise InputError("This system has no path like that.") from None
+    return text
 
 
 def _in_memory(wait: float, read_only: bool) -> Backend:

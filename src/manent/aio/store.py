@@ -104,8 +104,6 @@ class AsyncStore(Twin[Store]):
         super().__init__(store, workers or Workers())
         self._workers.store = store.url
         self._workers.at_end(store.close)
-        self.roadmaps = AsyncRoadmaps(store.roadmaps, self._workers)
-        self.workspaces = AsyncWorkspaces(store.workspaces, self._workers)
 
     async def __aenter__(self) -> Self:
         return self
@@ -136,6 +134,16 @@ class AsyncStore(Twin[Store]):
     def wal_fallback_notice(self) -> str | None:
         """What to tell the user once about a place that cannot carry a write-ahead log, or None."""
         return self._sync.wal_fallback_notice
+
+    @property
+    def roadmaps(self) -> AsyncRoadmaps:
+        """Plans as trees, kept in this workspace."""
+        return AsyncRoadmaps(self._sync.roadmaps, self._workers)
+
+    @property
+    def workspaces(self) -> AsyncWorkspaces:
+        """The workspaces of the store as a whole; for the owner's handle."""
+        return AsyncWorkspaces(self._sync.workspaces, self._workers)
 
     writer = read(Store.writer)
 

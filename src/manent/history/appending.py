@@ -17,7 +17,7 @@ from manent.history.runtime import Runtime, Target
 from manent.model.events import ConversationCreated, Event, MessageAdded, TurnAppended
 from manent.model.ids import check_message_id, check_name
 from manent.model.log import Pending, StoredEvent
-from manent.model.parts import AnyPart, Part, check_json
+from manent.model.parts import USAGE_COUNTS, AnyPart, Part, Usage, check_json
 from manent.model.records import Message, StoredMessage
 from manent.model.rows import ConversationRow, MessageState
 from manent.storage.port import Reader, Transaction
@@ -56,6 +56,7 @@ def append_turn(
     runtime: Runtime, target: Target, turn: TurnAppended, guard: Guard
 ) -> tuple[StoredEvent, bool]:
     """Append a turn after the head, or find it under its key; return it, and whether it was there."""
+    _check_usage(turn.usage)
     for citation in turn.citations:
         check_part(citation)
     check_storable(turn)
@@ -131,6 +132,9 @@ def _check(
         ConflictError: somebody wrote since `guard.after`.
         OwnershipLostError: `guard.epoch` is over.
     """
+    for name, value in guard._asdict().items():
+        if value is not None and type(value) is not int:
+            raise InputError(f"{name} is a whole number, not {type(value).__name__}.")
     actual = row.activity.seq if row else 0
     if guard.after is not None and guard.after != actual:
         raise ConflictError(conversation_id=target.id, expected=guard.after, actual=actual)
@@ -150,7 +154,27 @@ def check_part(part: AnyPart) -> None:
         check_json(getattr(part, field, None), f"{part.__struct_config__.tag} {field}")
 
 
+def _check_usage(usage: Usage | None) -> None:
+    """
+    Refuse what is no report of a provider: it would be counted, and nobody could take it back.
+
+    Raises:
+        InputError: it is something else, or a count in it is none.
+    """
+    if usage is None:
+        return
+    if not isinstance(usage, Usage):
+        raise InputError(f"usage is a manent.Usage, not {type(usage).__name__}.")
+    for name in USAGE_COUNTS:
+        count = getattr(usage, name)
+        if count is not None and (type(count) is not int or count < 0):
+            raise InputError(f"usage.{name} is a whole number from 0 on, or None where nobody reported it.")
+
+
 def _to_event(message: Message, runtime: Runtime) -> MessageAdded:
+    if not isinstance(message, Message):
+        raise InputError(f"A message to append is a manent.Message, not {type(message).__name__}.")
+    _check_usage(message.usage)
     parts = message.ordered_parts()
     for part in parts:
         check_part(part)

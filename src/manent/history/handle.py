@@ -66,5 +66,5 @@ def reach(runtime: Runtime, tx: Transaction, target: Target) -> Target:
         return Target(found.uid, found.id)
     stream = tx.read.find_stream(found.uid)
     if stream is None or stream.deleted:
-        raise NotFoundError("conversation", found.id)
+        raise NotFoundError("conversation", found.id, "It was deleted.")
     return found

@@ -93,6 +93,8 @@ def find_other(runtime: Runtime, reader: Reader, other: Named | str) -> StreamIn
     """
     if isinstance(other, str):
         return resolve(runtime, reader, other)
+    if not hasattr(other, "_target"):
+        raise InputError(f"A conversation or its id was expected, not {type(other).__name__}.")
     found = reader.find_stream(find(runtime, reader, other._target).uid)
     fence = find_fence(runtime, reader) if is_there(runtime, reader) else ""
     if found is None or fence not in (None, found.workspace) or reader.find_row(found.uid) is None:

@@ -10,7 +10,7 @@ import msgspec
 from manent.errors import InputError, NotFoundError
 from manent.history.handle import Handle
 from manent.model.ids import check_name
-from manent.model.log import Register
+from manent.model.log import KEY_FIELD, Register
 from manent.model.metadata import Metadata, RoadmapLink, read_metadata
 from manent.model.parts import check_json, plain_str
 from manent.model.plans import PlanSnapshot
@@ -56,6 +56,15 @@ class Described(Handle):
     def set_project(self, project: str | None) -> None:
         """Set what the conversation belongs to, such as a folder; None or "" unsets it."""
         self._put("project", None if project is None else _text(project, "project") or None)
+
+    def set_key(self, key: str | None) -> None:
+        """
+        Set the caller's own name for the conversation; None gives it up.
+
+        Raises:
+            AlreadyExistsError: another conversation of the workspace has it.
+        """
+        self._put(KEY_FIELD, None if key is None else plain_str(check_name(key, "key")))
 
     def add_tags(self, *tags: str) -> None:
         """Add tags: any text that is not blank, at most 512 bytes each; one that is there stays."""
@@ -141,6 +150,21 @@ class Described(Handle):
         return self._described("title").title
 
     @property
+    def key(self) -> str | None:
+        """The caller's own name for it, unique in the workspace."""
+        return self._described(KEY_FIELD).key
+
+    @property
+    def persona(self) -> str | None:
+        """Who the machine plays."""
+        return self._described("persona").persona
+
+    @property
+    def project(self) -> str | None:
+        """What it belongs to."""
+        return self._described("project").project
+
+    @property
     def end_reason(self) -> str | None:
         """Why the conversation ended; None while it is open."""
         return self._described("end_reason").end_reason
@@ -166,7 +190,7 @@ class Described(Handle):
                 return Metadata()
             stream = reader.find_stream(target.uid)
             if stream is None or stream.deleted:
-                raise NotFoundError("conversation", target.id)
+                raise NotFoundError("conversation", target.id, "It was deleted.")
             return _read(reader, target.uid, target.id, only=only)
 
 

@@ -150,7 +150,7 @@ def _place_of(runtime: Runtime, tx: Transaction, target: Target) -> _Place:
         return _Place(ensure_workspace(runtime, tx), target.id)
     place = _standing(stream) if stream is not None else None
     if place is None:
-        raise NotFoundError("conversation", target.id)
+        raise NotFoundError("conversation", target.id, "It was deleted.")
     return place
 
 

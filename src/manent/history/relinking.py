@@ -16,8 +16,9 @@ from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRe
 from manent.history import merging
 from manent.history.runtime import Runtime
 from manent.history.workspaces import MOVE_FIELD, own_stream
+from manent.model.ids import check_name
 from manent.model.log import Register, WorkspaceInfo
-from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary
+from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary, names_of
 from manent.storage.port import Reader, Transaction
 
 FOLDER = "folder"
@@ -28,6 +29,9 @@ class Workspaces:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    def __repr__(self) -> str:
+        return f"<Workspaces of {self._runtime.backend.url}>"
 
     def _require_owner(self) -> None:
         if self._runtime.workspace is not None:
@@ -55,6 +59,8 @@ class Workspaces:
         """
         Folders that are gone while their conversations are here: renamed or moved ones, most likely.
 
+        A workspace that some folder which is there leads to is not lost.
+
         Args:
             near: only those that stood beside this folder; None gives all.
 
@@ -65,7 +71,8 @@ class Workspaces:
         beside = None if near is None else Path(Workspace.folder(near).value).parent
         found: dict[str, list[WorkspaceSummary]] = {}
         for summary in self.list():
-            for root in {_vanished_root(alias.value) for alias in summary.aliases if alias.kind == FOLDER}:
+            roots = {_vanished_root(alias.value) for alias in summary.aliases if alias.kind == FOLDER}
+            for root in roots if None not in roots else ():
                 if root is not None and beside in (None, Path(root).parent):
                     found.setdefault(root, []).append(summary)
         return [
@@ -182,7 +189,7 @@ class Workspaces:
 
 
 def _workspace(name: str | Workspace) -> Workspace:
-    return Workspace.of(name) if isinstance(name, str) else name
+    return names_of(name)[0]
 
 
 def _find(reader: Reader, name: Workspace) -> WorkspaceInfo:
@@ -214,7 +221,7 @@ def _renamed(reader: Reader, before: Workspace, after: Workspace) -> Iterator[Re
                 yield (kind, value), (kind, after.value)
             elif kind == before.kind == FOLDER and value.startswith(before.value.rstrip(os.sep) + os.sep):
                 rest = value[len(before.value.rstrip(os.sep)) :]
-                yield (kind, value), (kind, after.value.rstrip(os.sep) + rest)
+                yield (kind, value), (kind, check_name(after.value.rstrip(os.sep) + rest, "folder"))
 
 
 def _move_aliases(tx: Transaction, pairs: Sequence[Renaming]) -> None:
@@ -224,7 +231,7 @@ def _move_aliases(tx: Transaction, pairs: Sequence[Renaming]) -> None:
         if targets[old] is None:
             raise NotFoundError("workspace", old[1], "It was renamed or merged since.")
         if new not in leaving and tx.read.find_workspace(*new) not in (None, targets[old]):
-            advice = "Merge the two with workspaces.merge."
+            advice = "Merge the two with workspaces.merge, then relink what lies below."
             raise AlreadyExistsError("name", new[1], where="by another workspace", advice=advice)
     for old, _ in pairs:
         tx.move_alias(old, None)

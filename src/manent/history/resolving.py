@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from manent.errors import AmbiguousPrefixError, NotFoundError
 from manent.history.runtime import Runtime, Target
 from manent.history.workspaces import find_fence, is_there
+from manent.model.ids import check_text
 from manent.model.log import StreamInfo
 from manent.storage.port import Reader
 
@@ -29,7 +30,7 @@ def resolve(runtime: Runtime, reader: Reader, id_or_prefix: str) -> StreamInfo:
         NotFoundError: there is none.
         AmbiguousPrefixError: there are several; lists them in the order of their ids.
     """
-    found = find_exact(runtime, reader, id_or_prefix)
+    found = find_exact(runtime, reader, check_text(id_or_prefix, "id of a conversation"))
     if not found and id_or_prefix and is_there(runtime, reader):
         found = _find_begun(reader, find_fence(runtime, reader), id_or_prefix)
     if not found:

@@ -43,6 +43,9 @@ class Roadmaps:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
+    def __repr__(self) -> str:
+        return f"<Roadmaps of {self._runtime.backend.url}>"
+
     def create(self, id: str, title: str, tree: Plan | str) -> Roadmap:
         """
         Keep a plan under an id; a roadmap that has this id in the workspace is replaced.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from manent.model.records import Statistics
 from manent.model.rows import Measures
 
@@ -10,8 +12,8 @@ def to_statistics(found: Measures) -> Statistics:
     """Counts as readers get them."""
     return Statistics(
         conversations=found.conversations,
-        turns=found.turns,
-        messages=found.messages,
+        turns=Counter(found.turns),
+        messages=Counter(found.messages),
         first_ns=found.claim_first_ns,
         last_ns=found.claim_max_ns,
         tokens={name: total for name, (_, total) in sorted(found.tokens.items())},

@@ -11,21 +11,21 @@ from manent.history import addressing, beginning, removing, resuming
 from manent.history.beginning import Beginning, described
 from manent.history.conversation import Conversation
 from manent.history.linking import Named, find_other
+from manent.history.listing import Wanted, parse_cursor, read_page, to_summary
 from manent.history.processes import is_live
 from manent.history.relinking import Workspaces
 from manent.history.resolving import find_exact, find_key, only_one, resolve, to_target
 from manent.history.resuming import Resumption
 from manent.history.roadmaps import Roadmaps
-from manent.history.runtime import Runtime, Target
+from manent.history.runtime import Target
 from manent.history.statistics import NOTHING, to_statistics
 from manent.history.whole import Whole
 from manent.history.workspaces import find_fence, is_there
 from manent.model.events import CONTINUES, SPAWNED_BY
-from manent.model.ids import Address, check_name
+from manent.model.ids import Address, check_name, check_text
 from manent.model.owners import Owner
 from manent.model.paging import Page, check_limit
 from manent.model.records import ConversationSummary, Hit, Statistics, StoredMessage, Turn
-from manent.model.rows import ConversationEntry
 from manent.storage.port import Listing, Transaction
 
 LIST_LIMIT = 50
@@ -39,11 +39,6 @@ class Store(Whole):
     Usable from several threads; usable again in a forked child. Close it, or use it in a `with` block.
     """
 
-    def __init__(self, runtime: Runtime) -> None:
-        super().__init__(runtime)
-        self.roadmaps = Roadmaps(runtime)
-        self.workspaces = Workspaces(runtime)
-
     def __enter__(self) -> Self:
         return self
 
@@ -54,10 +49,14 @@ class Store(Whole):
 
     def __repr__(self) -> str:
         fence = self._runtime.workspace
-        return f"<Store {self.url} {fence.value if fence else 'all workspaces'!r}>"
+        return f"<Store {self.url} {repr(fence.value) if fence else '(all workspaces)'}>"
 
     def close(self) -> None:
-        """Release everything. May be called twice, and from any thread."""
+        """
+        Release everything. May be called twice, and from any thread.
+
+        What this process has claimed stays its own until it ends, or gives it up by `release`.
+        """
         self._runtime.backend.close()
 
     @property
@@ -69,6 +68,16 @@ class Store(Whole):
     def writer(self) -> str | None:
         """Who this handle's appends are by; None before its first write to a store that it did not know."""
         return self._runtime.backend.writer
+
+    @property
+    def roadmaps(self) -> Roadmaps:
+        """Plans as trees, kept in this workspace."""
+        return Roadmaps(self._runtime)
+
+    @property
+    def workspaces(self) -> Workspaces:
+        """The workspaces of the store as a whole; for the owner's handle."""
+        return Workspaces(self._runtime)
 
     # --- beginning and removing
 
@@ -237,7 +246,7 @@ class Store(Whole):
         What hinders the look-up raises: a store that is busy is never read as "absent".
         """
         with self._runtime.backend.reading() as reader:
-            return bool(find_exact(self._runtime, reader, id))
+            return bool(find_exact(self._runtime, reader, check_text(id, "id of a conversation")))
 
     def resolve(self, id_or_prefix: str) -> str:
         """
@@ -303,32 +312,39 @@ class Store(Whole):
             return None
 
     def list(
-        self, *, limit: int = LIST_LIMIT, cursor: str | None = None, newest_first: bool = True
+        self,
+        *,
+        limit: int = LIST_LIMIT,
+        cursor: str | None = None,
+        newest_first: bool = True,
+        project: str | None = None,
+        tag: str | None = None,
+        is_open: bool | None = None,
+        pinned: bool | None = None,
     ) -> Page[ConversationSummary]:
         """
         Conversations by activity, never by a clock.
 
         Args:
             limit: at most this many.
-            cursor: the `next` of the page before. Each conversation that was there when the first page
-                was read is shown exactly once, whatever is written in between.
+            cursor: the `next` of the page before, with the same other arguments. Each conversation that was
+                there when the first page was read is shown exactly once, whatever is written in between.
             newest_first: the most recently active first; else the least recently active.
+            project: only those of exactly this project.
+            tag: only those with this tag.
+            is_open: only those that were not ended; False: only those that were.
+            pinned: only those that are pinned; False: only those that are not.
 
         Raises:
             InputError: a limit below 1, or a cursor that is none.
         """
-        as_of, after = _parse_cursor(cursor) if cursor else (None, None)
+        as_of, after = parse_cursor(cursor) if cursor else (None, None)
         with self._runtime.backend.reading() as reader:
             if not is_there(self._runtime, reader):
                 return Page(())
-            as_of = reader.info().clock if as_of is None else as_of
-            wanted = Listing(
-                find_fence(self._runtime, reader), newest_first, check_limit(limit) + 1, as_of, after
-            )
-            found = reader.list_conversations(wanted)
-        shown = found[:limit]
-        more = f"{as_of}.{shown[-1].rank}.{shown[-1].uid}" if len(found) > limit else None
-        return Page([to_summary(entry) for entry in shown], next=more)
+            fence = find_fence(self._runtime, reader)
+            listing = Listing(fence, newest_first, check_limit(limit), as_of, after)
+            return read_page(reader, listing, Wanted(project, tag, is_open, pinned))
 
     def search(self, words: str, *, limit: int = SEARCH_LIMIT) -> Sequence[Hit]:
         """
@@ -361,28 +377,3 @@ class Store(Whole):
     def is_owner_live(self, owner: Owner) -> bool:
         """Whether the process that owns a conversation still runs: the judgement that `claim` makes."""
         return is_live(owner, self._runtime.processes, self._runtime.clock())
-
-
-def to_summary(entry: ConversationEntry) -> ConversationSummary:
-    """A conversation as a list shows it."""
-    registers = {register.field: register.value for register in entry.registers}
-    return ConversationSummary(
-        id=entry.id,
-        workspace=entry.workspace,
-        title=registers.get("title") or "",
-        persona=registers.get("persona"),
-        key=registers.get("key"),
-        project=registers.get("project"),
-        end_reason=registers.get("end_reason"),
-        activity_seq=entry.row.activity.seq,
-        started_ns=entry.row.claim_first_ns,
-        last_ns=entry.row.claim_max_ns,
-    )
-
-
-def _parse_cursor(cursor: str) -> tuple[int, tuple[int, str]]:
-    try:
-        as_of, rank, uid = cursor.split(".")
-        return int(as_of), (int(rank), bytes.fromhex(uid).hex())
-    except ValueError as error:
-        raise InputError(f"{cursor[:40]!r} is no cursor; pass one that a page gave.") from error

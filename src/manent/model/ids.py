@@ -43,6 +43,18 @@ def new_uid() -> str:
     return secrets.token_hex(16)
 
 
+def check_text(text: str, what: str) -> str:
+    """
+    Return `text` when it is text.
+
+    Raises:
+        InputError: it is something else; names its type.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"The {what} is text, not {type(text).__name__}.")
+    return text
+
+
 def check_name(text: str, what: str) -> str:
     """
     Return `text` when it can be the id, key or alias called `what`.
@@ -50,12 +62,12 @@ def check_name(text: str, what: str) -> str:
     Any characters are allowed, since names are values and never paths.
 
     Raises:
-        InputError: `text` is blank or longer than `ID_BYTES_MAX` bytes.
+        InputError: it is no text, blank, or longer than `ID_BYTES_MAX` bytes.
     """
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"A {what} cannot be blank.")
+    if not check_text(text, what).strip():
+        raise InputError(f"The {what} cannot be blank.")
     if len(text.encode("utf-8", "surrogatepass")) > ID_BYTES_MAX:
-        raise InputError(f"A {what} has at most {ID_BYTES_MAX} bytes.")
+        raise InputError(f"The {what} has at most {ID_BYTES_MAX} bytes.")
     return text
 
 
@@ -137,7 +149,7 @@ def parse_address(text: str) -> Address:
     Raises:
         AddressError: the text has another shape.
     """
-    kind, colon, rest = text.partition(":")
+    kind, colon, rest = check_text(text, "address").partition(":")
     conversation_id, hash_sign, ref = rest.rpartition("#")
     if not (colon and hash_sign and conversation_id and ref) or kind not in ("turn", "message"):
         raise AddressError(text)

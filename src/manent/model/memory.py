@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from manent.errors import AddressError
-from manent.model.ids import Address, parse_address
+from manent.model.ids import Address, check_text, parse_address
 
 MEMORY_KINDS = frozenset(("turn", "message", "note", "spill", "compaction", "prompt"))
 """What a memory address may lead to; turns and messages are in the record, the rest are a tool's own."""
@@ -35,7 +35,7 @@ def parse_memory_address(text: str) -> MemoryAddress:
     Raises:
         AddressError: an unknown kind, nothing behind it, or a turn or message of another shape.
     """
-    kind, colon, ref = text.partition(":")
+    kind, colon, ref = check_text(text, "memory address").partition(":")
     if not (colon and ref.strip()) or kind not in MEMORY_KINDS:
         raise AddressError(text)
     return MemoryAddress(kind, ref, parse_address(text) if kind in _IN_THE_RECORD else None)

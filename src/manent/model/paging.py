@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar, overload
 
 from manent.errors import InputError
-from manent.model.ids import SEQ_MAX
+from manent.model.ids import SEQ_MAX, check_text
 from manent.model.rows import Place
 
 T = TypeVar("T", covariant=True)
@@ -56,7 +56,7 @@ def cursor_to_place(cursor: str) -> Place:
         InputError: the text is no cursor.
     """
     try:
-        seq, writer, ordinal = cursor.split(".")
+        seq, writer, ordinal = check_text(cursor, "cursor").split(".")
         place = Place(int(seq), bytes.fromhex(writer).hex(), int(ordinal))
         if max(place.seq, place.ordinal) > SEQ_MAX:
             raise ValueError("beyond every place")

@@ -129,6 +129,10 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     request_id: str | None = None
 
 
+USAGE_COUNTS = tuple(name for name in Usage.__struct_fields__ if name.endswith("_tokens"))
+"""The fields of usage that count tokens."""
+
+
 def plain_str(text: str) -> str:
     """A string as one of the plain type: markup classes are strings with manners of their own."""
     return str.__str__(text) if isinstance(text, str) else text
@@ -201,4 +205,6 @@ def check_json(value: object, where: str) -> None:
             if item != item or item in (float("inf"), float("-inf")):
                 raise InputError(f"{where} holds a number that JSON cannot write (NaN or infinite).")
         elif item is not None and not isinstance(item, str | int | bool):
-            raise InputError(f"{where} holds a {type(item).__name__}, which JSON cannot carry.")
+            raise InputError(
+                f"{where} holds something of type {type(item).__name__}, which JSON cannot carry."
+            )

@@ -131,6 +131,8 @@ class ConversationSummary(msgspec.Struct, frozen=True, kw_only=True):
     activity_seq: int
     started_ns: int | None
     last_ns: int | None
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,8 +153,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         conversations: how many of them.
-        turns: by state, `open` to `abandoned`.
-        messages: by role; what was removed does not count.
+        turns: by state, `open` to `abandoned`; 0 for a state that no turn has.
+        messages: by role; 0 for a role that nobody has. What was removed does not count.
         first_ns, last_ns: the first and the greatest claim of time; None when nobody states one.
         tokens: of each measure that a provider reported at all, the sum: `input_tokens`, `output_tokens`,
             `cost` and so on. A measure that nobody reported is not there: unknown is not zero.

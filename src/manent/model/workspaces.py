@@ -6,12 +6,17 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from manent.errors import InputError
 from manent.model.checkouts import find_checkout, is_relative_origin, normal_origin
 from manent.model.folders import resolve_links, true_folder
 from manent.model.ids import check_name
 
 DEFAULT = "default"
 """The workspace of whoever names none."""
+
+
+KINDS = ("folder", "git", "git_branch", "key", "newt_v1")
+"""The kinds of name; the last one is that of an old tree of JSON files."""
 
 
 class Workspace(NamedTuple):
@@ -83,15 +88,30 @@ class Workspace(NamedTuple):
         return names_of(text)[0]
 
 
-def names_of(text: str) -> tuple[Workspace, ...]:
+def names_of(wanted: str | os.PathLike[str] | Workspace) -> tuple[Workspace, ...]:
     """
-    What a plain string stands for, as `Workspace.of` reads it, and then what older releases would have said.
+    What a workspace is called, and then what older releases would have called it.
+
+    Args:
+        wanted: a path, which names a folder; text as `Workspace.of` reads it; or the name itself.
 
     Raises:
-        InputError, NotFoundError: as `Workspace.folder` and `Workspace.key` do.
+        InputError: it is nothing of these, or a name of a kind that there is none of.
+        NotFoundError: as `Workspace.folder` does.
     """
-    is_folder = text in (".", "~") or text.startswith(("./", "../", "~/")) or Path(text).is_absolute()
-    return spellings_of(text) if is_folder else (Workspace.key(text),)
+    match wanted:
+        case Workspace(kind, _):
+            if kind not in KINDS:
+                raise InputError(f"A workspace is named by {', '.join(KINDS)}, not by {kind!r}.")
+            return (wanted,)
+        case str():
+            is_folder = wanted in (".", "~") or wanted.startswith(("./", "../", "~/"))
+            is_folder = is_folder or Path(wanted).is_absolute()
+            return spellings_of(wanted) if is_folder else (Workspace.key(wanted),)
+        case os.PathLike():
+            return spellings_of(wanted)
+        case _:
+            raise InputError(f"A workspace is named by text or a path, not {type(wanted).__name__}.")
 
 
 def spellings_of(path: str | os.PathLike[str]) -> tuple[Workspace, ...]:

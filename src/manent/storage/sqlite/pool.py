@@ -145,7 +145,7 @@ class Pool:
         with self._lock:
             self._lent -= 1
             wanted = not self._closed and len(self._idle) < IDLE_MAX
-            if wanted and connection.in_transaction is False:
+            if wanted and _is_at_rest(connection):
                 self._idle.append(connection)
             else:
                 self._surplus += 1
@@ -183,6 +183,16 @@ class Pool:
         """See `forking.Resting`."""
         _keep_for_ever(self._idle)
         self._start()
+
+
+def _is_at_rest(connection: apsw.Connection) -> bool:
+    """
+    Whether a connection holds no snapshot and no lock.
+
+    A cursor that an interrupt left half read outlives the rollback: the connection then says that it is in no
+    transaction, and still reads the old snapshot.
+    """
+    return not connection.in_transaction and connection.txn_state("main") == apsw.SQLITE_TXN_NONE
 
 
 def _keep_for_ever(connections: list[apsw.Connection]) -> None:
