@@ -427,7 +427,8 @@ def lists_unfenced(list_: Method) -> Method:
 @fault("a blob of another workspace is read", WorkspaceFenceContract, MemoryBlobs, "get")
 def blobs_unfenced(get: Method) -> Method:
     def broken(self: MemoryBlobs, workspace: str, digest: str) -> Iterator[bytes]:
-        owner = next((place for place, known in self._kept if known == digest), workspace)
+        kept = self._source.state.blobs
+        owner = next((place for place, known in kept if known == digest), workspace)
         found: Iterator[bytes] = get(self, owner, digest)
         return found
 
@@ -438,8 +439,9 @@ def blobs_unfenced(get: Method) -> Method:
 def blobs_shared(drop: Method) -> Method:
     def broken(self: MemoryBlobs, workspace: str, digest: str) -> bool:
         dropped: bool = drop(self, workspace, digest)
-        for place in [place for place in self._kept if dropped and place[1] == digest]:
-            del self._kept[place]
+        with self._source.changing() as state:
+            for place in [place for place in state.blobs if dropped and place[1] == digest]:
+                del state.blobs[place]
         return dropped
 
     return broken

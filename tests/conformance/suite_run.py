@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def first_failure(open_in: Callable[[Path], OpenBackend], contracts: Sequence[ty
     """
     plugin = _Plugin(open_in)
     chosen = [f"{EVERY_CONTRACT}::Test{contract.__name__}" for contract in contracts]
-    pytest.main([*OPTIONS, *chosen], plugins=[plugin])
+    with tempfile.TemporaryDirectory() as folder:  # of its own: runs beside it sweep the common one
+        pytest.main([*OPTIONS, f"--basetemp={folder}/run", *chosen], plugins=[plugin])
     assert plugin.failed or plugin.passed, "no test of the suite was run"
     return plugin.failed[0] if plugin.failed else None

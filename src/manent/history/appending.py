@@ -9,7 +9,7 @@ import msgspec
 
 from manent.codec.leaves import check_storable
 from manent.errors import AlreadyExistsError, ConflictError, InputError, NotFoundError
-from manent.history.handle import find, reach
+from manent.history.handle import reach
 from manent.history.idempotency import find_repeated
 from manent.history.ownership import check_epoch
 from manent.history.recording import record
@@ -116,10 +116,12 @@ def pending(runtime: Runtime, events: Sequence[Event]) -> list[Pending]:
 
 
 def _reach(runtime: Runtime, tx: Transaction, target: Target) -> tuple[Target, ConversationRow | None]:
-    """Where a conversation stands, and its row; a row says that it is there without a further look."""
-    target = find(runtime, tx.read, target)
+    """Where a conversation stands, and its row, which alone says most often that it is where it was."""
     row = tx.read.find_row(target.uid)
-    return (target, row) if row is not None else (reach(runtime, tx, target), None)
+    if row is not None and row.workspace == target.workspace:
+        return target, row
+    target = reach(runtime, tx, target)
+    return target, tx.read.find_row(target.uid)
 
 
 def _check(
@@ -132,9 +134,9 @@ def _check(
         ConflictError: somebody wrote since `guard.after`.
         OwnershipLostError: `guard.epoch` is over.
     """
-    for name, value in guard._asdict().items():
+    for value in guard:
         if value is not None and type(value) is not int:
-            raise InputError(f"{name} is a whole number, not {type(value).__name__}.")
+            raise InputError(f"after= and epoch= are whole numbers, not {type(value).__name__}.")
     actual = row.activity.seq if row else 0
     if guard.after is not None and guard.after != actual:
         raise ConflictError(conversation_id=target.id, expected=guard.after, actual=actual)

@@ -37,4 +37,4 @@ def drop_unused(tx: Transaction, workspace: str, digests: Iterable[str]) -> None
         if not unused:
             return
     for digest in sorted(unused):
-        tx.drop_blob(workspace, digest)
+        tx.blobs.drop(workspace, digest)

@@ -77,24 +77,23 @@ def _place(runtime: Runtime, tx: Transaction, workspace: str, id: str | None) ->
     for stream in tx.read.find_ids(workspace, id):
         if tx.read.find_row(stream.uid) is not None:
             raise AlreadyExistsError("id", id)
-        return Target(stream.uid, id)
+        return Target(stream.uid, id, workspace=workspace)
     tx.put_stream(StreamInfo(uid, workspace, id))
-    return Target(uid, id)
+    return Target(uid, id, workspace=workspace)
 
 
 def replace(runtime: Runtime, tx: Transaction, id: str) -> None:
     """
-    Remove the conversation with this id, if there is one; who owned it goes on owning the id.
+    Remove what has this id, be it only what was said of a reserved one; its owner goes on owning the id.
 
     Raises:
         SparedError: it is pinned, has an open turn, or belongs to another live process.
     """
     workspace = ensure_workspace(runtime, tx)
     for stream in tx.read.find_ids(workspace, id):
-        if tx.read.find_row(stream.uid) is not None:
-            owner = tx.read.find_owner(workspace, id)
-            remove(runtime, tx, stream, reason="replaced")
-            tx.put_owner(workspace, id, owner)
+        owner = tx.read.find_owner(workspace, id)
+        remove(runtime, tx, stream, reason="replaced")
+        tx.put_owner(workspace, id, owner)
 
 
 def begin_within(runtime: Runtime, tx: Transaction, wanted: Beginning, conversations_max: int) -> Target:

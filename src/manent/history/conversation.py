@@ -11,7 +11,6 @@ from manent.history.linking import Linked
 from manent.history.messages import Branch, Window
 from manent.history.metadata import Described
 from manent.history.ownership import Ownable
-from manent.history.runtime import Target
 from manent.history.statistics import NOTHING, to_statistics
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
@@ -87,7 +86,7 @@ class Conversation(Described, Ownable, Linked):
             idempotency_key=idempotency_key,
         )
         stored, was_there = appending.append_turn(self._runtime, self._target, turn, Guard(after, epoch))
-        self._target = Target(stored.header.uid, self.id)
+        self._settle(stored.header.uid)
         if not was_there:
             return assembly.to_fresh_turn(self._target, stored, turn)
         with self._reading() as (reader, target):
@@ -145,7 +144,7 @@ class Conversation(Described, Ownable, Linked):
             idempotency_key=idempotency_key,
             guard=Guard(after, epoch),
         )
-        self._target = Target(stored[0].header.uid, self.id)
+        self._settle(stored[0].header.uid)
         with self._reading() as (reader, target):
             return [messages.message_at(reader, target, event.header.stamp) for event in stored]
 

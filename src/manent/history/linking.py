@@ -116,7 +116,7 @@ def _visible(reader: Reader, target: Target, rows: list[tuple[str, LinkRow]]) ->
         raise NotFoundError("conversation", target.id, "It was deleted.")
     found = ((reader.find_stream(uid), row) for uid, row in rows)
     return [
-        Link(relation=row.relation, conversation_id=other.id, message_id=row.message_id)
+        Link(relation=row.relation, conversation_id=other.id or other.uid, message_id=row.message_id)
         for other, row in found
-        if other is not None and other.id is not None and other.workspace == own.workspace
+        if other is not None and other.workspace == own.workspace and reader.find_row(other.uid) is not None
     ]

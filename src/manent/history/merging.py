@@ -7,63 +7,63 @@ Each conversation that moves is kept as `Moved`, so that parting gives it back i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
 
 from manent.errors import AlreadyExistsError
 from manent.history.attachments import drop_unused, find_digests
 from manent.history.listing import conversations
-from manent.history.spooling import BlobSpool
+from manent.history.moves import Move, Moved
 from manent.model.log import KEY_FIELD, StreamInfo, WorkspaceInfo, find_text
 from manent.model.rows import ConversationEntry
-from manent.storage.port import Backend, Reader, Transaction
+from manent.storage.port import Reader, Transaction
 
 _UID_PAGE = 200
 
 
-class Moved(NamedTuple):
-    """A stream that moved: its uid, its id before and after, and the key that it had to give up, or ""."""
-
-    uid: str
-    old_id: str | None
-    new_id: str | None
-    lost_key: str = ""
-
-
-def merge(tx: Transaction, gone: WorkspaceInfo, kept: WorkspaceInfo) -> dict[str, Any]:
+def merge(tx: Transaction, gone: WorkspaceInfo, kept: WorkspaceInfo, claim_ns: int) -> Move:
     """Bring everything of one workspace into another; return what is needed to part them again."""
     listed = {entry.uid: entry for entry in conversations(tx.read, gone.uid)}
     moved = [_bring(tx, info, listed.get(info.uid), kept.uid) for info in list(_streams(tx.read, gone.uid))]
+    claimed = _move_claims(tx, gone.uid, kept.uid, [id for id, _ in tx.read.list_owners(gone.uid)])
     for alias in gone.aliases:
         tx.move_alias(alias, kept.uid)
-    return {
-        "kind": "merge",
-        "from": gone.uid,
-        "into": kept.uid,
-        "aliases": [[list(alias), list(alias)] for alias in gone.aliases],
-        "streams": [list(each) for each in moved],
-    }
+    digests = tx.blobs.list_digests(gone.uid)
+    _copy_blobs(tx, digests, gone.uid, kept.uid)
+    for digest in digests:
+        tx.blobs.drop(gone.uid, digest)
+    tx.drop_workspace(gone.uid)
+    return Move(
+        kind="merge",
+        aliases=tuple((alias, alias) for alias in gone.aliases),
+        claim_ns=claim_ns,
+        source=gone.uid,
+        into=kept.uid,
+        streams=tuple(moved),
+        claimed=tuple(claimed),
+    )
 
 
-def part(tx: Transaction, value: dict[str, Any]) -> None:
+def part(tx: Transaction, move: Move) -> None:
     """
     Undo a merge: what was moved goes back, unless it was deleted since.
 
     Raises:
         AlreadyExistsError: an alias leads elsewhere by now, or an id is taken.
     """
-    gone, kept = value["from"], value["into"]
+    gone, kept = move.source, move.into
     tx.put_workspace(WorkspaceInfo(gone, (), ()))
-    for (kind, name), _ in value["aliases"]:
-        if tx.read.find_workspace(kind, name) not in (None, kept):
+    for alias, _ in move.aliases:
+        if tx.read.find_workspace(*alias) not in (None, kept):
             advice = "Relink or merge that one first."
-            raise AlreadyExistsError("name", name, where="by another workspace", advice=advice)
-        tx.move_alias((kind, name), gone)
+            raise AlreadyExistsError("name", alias[1], where="by another workspace", advice=advice)
+        tx.move_alias(alias, gone)
     digests: set[str] = set()
-    for each in (Moved(*fields) for fields in value["streams"]):
+    for each in move.streams:
         info = tx.read.find_stream(each.uid)
         if info is not None and info.workspace == kept:
             digests |= find_digests(tx.read, each.uid)
             _give_back(tx, info, each, gone)
+    _move_claims(tx, kept, gone, move.claimed)
+    _copy_blobs(tx, sorted(digests.intersection(tx.blobs.list_digests(kept))), kept, gone)
     drop_unused(tx, kept, digests)
 
 
@@ -107,20 +107,18 @@ def _move(tx: Transaction, info: StreamInfo, workspace: str, id: str | None) -> 
         tx.put_owner(workspace, id, owner)
 
 
-# --- blobs, which are each kept once in a workspace
+def _move_claims(tx: Transaction, source: str, into: str, ids: Iterable[str]) -> list[str]:
+    """Move who owns ids that are not there yet, unless the id is taken; return those that moved."""
+    moved = []
+    for id in ids:
+        owner = tx.read.find_owner(source, id)
+        if owner is not None and not tx.read.find_ids(source, id) and not _is_taken(tx.read, into, id):
+            tx.put_owner(source, id, None)
+            tx.put_owner(into, id, owner)
+            moved.append(id)
+    return moved
 
 
-def copy_blobs(backend: Backend, digests: Iterable[str], source: str, into: str) -> None:
-    """Give a workspace blobs of another one, before anything in it refers to them."""
-    with BlobSpool() as spool:
-        for digest in digests:
-            for chunk in backend.blobs.get(source, digest):
-                spool.add(into, digest, chunk)
-        for workspace, chunks in spool.read():
-            backend.blobs.put(workspace, chunks)
-
-
-def find_moved_digests(backend: Backend, reader: Reader, value: dict[str, Any]) -> list[str]:
-    """The digests of blobs that a parting must give back: those that what moved refers to."""
-    wanted = {digest for fields in value["streams"] for digest in find_digests(reader, fields[0])}
-    return [digest for digest in backend.blobs.list_digests(value["into"]) if digest in wanted]
+def _copy_blobs(tx: Transaction, digests: Iterable[str], source: str, into: str) -> None:
+    for digest in digests:
+        tx.blobs.put(into, tx.blobs.get(source, digest))

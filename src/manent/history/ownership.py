@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from manent.errors import NotFoundError, OwnershipLostError
-from manent.history.handle import Handle
+from manent.history.handle import Handle, find
 from manent.history.processes import is_live
 from manent.history.runtime import Runtime, Target
 from manent.history.workspaces import ensure_workspace, find_fence
@@ -114,7 +114,9 @@ class Ownable(Handle):
 
 def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | None) -> None:
     """
-    See inside the writing transaction that an epoch is the present one, and count that as a heartbeat (O-2).
+    See inside the writing transaction that an epoch is the present one, and this process its owner (O-2).
+
+    It counts as a heartbeat.
 
     Raises:
         OwnershipLostError: it is not.
@@ -123,7 +125,7 @@ def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | 
         return
     place = _place_of(runtime, tx, target)
     owner = tx.read.find_owner(*place)
-    if owner is None or owner.epoch != epoch:
+    if owner is None or owner.epoch != epoch or owner.process != runtime.processes.here():
         holder = f"process {owner.pid} on {owner.host}" if owner else None
         raise OwnershipLostError(conversation_id=target.id, epoch=epoch, holder=holder)
     _beat(tx, place, owner, runtime.clock())
@@ -131,7 +133,7 @@ def check_epoch(runtime: Runtime, tx: Transaction, target: Target, epoch: int | 
 
 def _find_place(runtime: Runtime, reader: Reader, target: Target) -> _Place | None:
     """Where its claim stands; None while nobody wrote to the workspace, and of a deleted conversation."""
-    stream = reader.find_stream(target.uid)
+    stream = reader.find_stream(find(runtime, reader, target).uid)
     if stream is None:
         fence = find_fence(runtime, reader)
         return None if fence is None else _Place(fence, target.id)
@@ -145,7 +147,7 @@ def _place_of(runtime: Runtime, tx: Transaction, target: Target) -> _Place:
     Raises:
         NotFoundError: the conversation was deleted.
     """
-    stream = tx.read.find_stream(target.uid)
+    stream = tx.read.find_stream(find(runtime, tx.read, target).uid)
     if stream is None and target.reserved:
         return _Place(ensure_workspace(runtime, tx), target.id)
     place = _standing(stream) if stream is not None else None

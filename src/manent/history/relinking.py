@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRequiredError
 from manent.history import merging
+from manent.history.moves import KeptMove, Move, forget_move, keep_move, moves_in
 from manent.history.runtime import Runtime
-from manent.history.workspaces import MOVE_FIELD, own_stream
+from manent.history.workspaces import own_stream
 from manent.model.ids import check_name
-from manent.model.log import Register, WorkspaceInfo
+from manent.model.log import WorkspaceInfo
 from manent.model.workspaces import LostFolder, Workspace, WorkspaceMove, WorkspaceSummary, names_of
 from manent.storage.port import Reader, Transaction
 
@@ -106,11 +106,14 @@ class Workspaces:
             pairs = list(_renamed(tx.read, before, after))
             if not pairs:
                 raise NotFoundError("workspace", before.value, "`workspaces.list` shows what there is.")
+            leaving = {old for old, _ in pairs}
+            present = [new for _, new in pairs if new not in leaving and tx.read.find_workspace(*new)]
             _move_aliases(tx, pairs)
+            move = Move(
+                kind="relink", aliases=tuple(pairs), present=tuple(present), claim_ns=self._runtime.clock()
+            )
             info = _find(tx.read, Workspace(*pairs[0][1]))
-            aliases = [[list(old), list(new)] for old, new in pairs]
-            home = own_stream(self._runtime, tx, info.uid)
-            return self._keep(tx, home, {"kind": "relink", "aliases": aliases})
+            return self._keep(tx, own_stream(self._runtime, tx, info.uid), move)
 
     def merge(self, source: str | Workspace, into: str | Workspace) -> WorkspaceMove:
         """
@@ -125,21 +128,13 @@ class Workspaces:
             InputError: they are one already.
         """
         self._require_owner()
-        backend, names = self._runtime.backend, (_workspace(source), _workspace(into))
-        with backend.reading() as reader:
-            gone, kept = (_find(reader, name) for name in names)
-        if gone.uid == kept.uid:
-            raise InputError("These two names lead to one workspace already.")
-        digests = backend.blobs.list_digests(gone.uid)
-        merging.copy_blobs(backend, digests, gone.uid, kept.uid)
-        with backend.transaction() as tx:
+        names = _workspace(source), _workspace(into)
+        with self._runtime.backend.transaction() as tx:
             gone, kept = (_find(tx.read, name) for name in names)
+            if gone.uid == kept.uid:
+                raise InputError("These two names lead to one workspace already.")
             home = own_stream(self._runtime, tx, kept.uid)
-            value = merging.merge(tx, gone, kept)
-            for digest in digests:
-                tx.drop_blob(gone.uid, digest)
-            tx.drop_workspace(gone.uid)
-            return self._keep(tx, home, value)
+            return self._keep(tx, home, merging.merge(tx, gone, kept, self._runtime.clock()))
 
     def moves(self) -> Sequence[WorkspaceMove]:
         """
@@ -150,7 +145,7 @@ class Workspaces:
         """
         self._require_owner()
         with self._runtime.backend.reading() as reader:
-            return [_to_move(register) for _, register in _kept_moves(reader)]
+            return [kept.told() for kept in _kept_moves(reader)]
 
     def undo(self, move_id: str) -> WorkspaceMove:
         """
@@ -165,27 +160,18 @@ class Workspaces:
             AlreadyExistsError: a name that would come back leads elsewhere by now.
         """
         self._require_owner()
-        backend = self._runtime.backend
-        with backend.reading() as reader:
-            value = _find_move(reader, move_id)[1].value
-            is_merge = value["kind"] == "merge"
-            digests = merging.find_moved_digests(backend, reader, value) if is_merge else []
-        merging.copy_blobs(backend, digests, value.get("into", ""), value.get("from", ""))
-        with backend.transaction() as tx:
-            stream, register = _find_move(tx.read, move_id)
-            if is_merge:
-                merging.part(tx, value)
+        with self._runtime.backend.transaction() as tx:
+            kept = _find_move(tx.read, move_id)
+            if kept.move.kind == "merge":
+                merging.part(tx, kept.move)
             else:
-                _move_aliases(tx, [((*new,), (*old,)) for old, new in value["aliases"]])
-            tx.put_metadata(stream, register.field, None)
-        return _to_move(register)
+                _undo_relink(tx, kept.move)
+            forget_move(tx, kept)
+        return kept.told()
 
-    def _keep(self, tx: Transaction, stream: str, value: dict[str, Any]) -> WorkspaceMove:
-        """Keep what is needed to undo a move, in a stream of the workspace that was concerned."""
-        stated = {**value, "claim_ns": self._runtime.clock()}
-        field = f"{MOVE_FIELD}{self._runtime.new_id()[:8]}"
-        stamp = tx.put_metadata(stream, field, stated)
-        return _to_move(Register(field, stated, stamp))
+    def _keep(self, tx: Transaction, stream: str, move: Move) -> WorkspaceMove:
+        """Keep a move in a stream of the workspace that was concerned."""
+        return keep_move(tx, stream, self._runtime.new_id()[:8], move).told()
 
 
 def _workspace(name: str | Workspace) -> Workspace:
@@ -239,33 +225,23 @@ def _move_aliases(tx: Transaction, pairs: Sequence[Renaming]) -> None:
         tx.move_alias(new, targets[old])
 
 
-def _kept_moves(reader: Reader) -> list[tuple[str, Register]]:
-    """Moves that were not undone, with the stream that keeps them, the latest first."""
-    found = [
-        (uid, register)
-        for info in reader.list_workspaces()
-        for uid in info.streams
-        for register in reader.read_registers(uid)
-        if register.field.startswith(MOVE_FIELD) and register.value is not None
-    ]
-    return sorted(found, key=lambda pair: pair[1].stamp, reverse=True)
+def _undo_relink(tx: Transaction, move: Move) -> None:
+    """Names lead where they led; one that led there before the relink too still does."""
+    targets = {new: tx.read.find_workspace(*new) for new in move.present}
+    _move_aliases(tx, [(new, old) for old, new in move.aliases])
+    for new, target in targets.items():
+        tx.move_alias(new, target)
 
 
-def _find_move(reader: Reader, move_id: str) -> tuple[str, Register]:
-    for uid, register in _kept_moves(reader):
-        if register.field == f"{MOVE_FIELD}{move_id}":
-            return uid, register
+def _kept_moves(reader: Reader) -> list[KeptMove]:
+    """Moves that were not undone, the latest first."""
+    streams = (uid for info in reader.list_workspaces() for uid in info.streams)
+    found = (kept for uid in streams for kept in moves_in(reader, uid))
+    return sorted(found, key=lambda kept: kept.stamp, reverse=True)
+
+
+def _find_move(reader: Reader, move_id: str) -> KeptMove:
+    for kept in _kept_moves(reader):
+        if kept.id == move_id:
+            return kept
     raise NotFoundError("move of a workspace", move_id, "`workspaces.moves` shows those that can be undone.")
-
-
-def _to_move(register: Register) -> WorkspaceMove:
-    value = register.value
-    moved = [merging.Moved(*fields) for fields in value.get("streams", ())]
-    return WorkspaceMove(
-        id=register.field.removeprefix(MOVE_FIELD),
-        kind=value["kind"],
-        aliases=tuple((Workspace(*old), Workspace(*new)) for old, new in value["aliases"]),
-        renamed=tuple((each.old_id, each.new_id) for each in moved if each.old_id != each.new_id),
-        lost_keys=tuple(each.lost_key for each in moved if each.lost_key),
-        claim_ns=value["claim_ns"],
-    )

@@ -38,6 +38,24 @@ def resolve(runtime: Runtime, reader: Reader, id_or_prefix: str) -> StreamInfo:
     return only_one(id_or_prefix, found)
 
 
+def resolve_all(runtime: Runtime, reader: Reader, id_or_prefix: str) -> StreamInfo:
+    """
+    As `resolve`, and also what was said of a conversation that is only reserved, by its whole id.
+
+    Raises:
+        NotFoundError, AmbiguousPrefixError.
+    """
+    try:
+        return resolve(runtime, reader, id_or_prefix)
+    except NotFoundError:
+        found = (
+            reader.find_ids(find_fence(runtime, reader), id_or_prefix) if is_there(runtime, reader) else ()
+        )
+        if not found:
+            raise
+        return only_one(id_or_prefix, found)
+
+
 def _find_begun(reader: Reader, fence: str | None, prefix: str) -> Sequence[StreamInfo]:
     """The conversations whose id begins so, however many ids are only reserved: all of them, by id."""
     limit = _PAGE
@@ -67,7 +85,7 @@ def only_one(name: str, found: Sequence[StreamInfo]) -> StreamInfo:
 
 def to_target(stream: StreamInfo) -> Target:
     """What calls about a conversation go by."""
-    return Target(stream.uid, stream.id or stream.uid)
+    return Target(stream.uid, stream.id or stream.uid, workspace=stream.workspace)
 
 
 def _full_name(stream: StreamInfo, among: Iterable[StreamInfo]) -> str:

@@ -28,6 +28,7 @@ from manent.codec.ndjson import (
 )
 from manent.errors import FormatError, MergeNeededError
 from manent.history.extending import StreamImport
+from manent.history.moves import MOVE_FIELD
 from manent.history.spooling import BlobSpool
 from manent.model.log import WorkspaceInfo
 from manent.storage.port import Backend, Transaction
@@ -74,8 +75,8 @@ def restore(
         run = _Restoration(blobs, into, name)
         with backend.transaction() as tx:
             run.read(tx, lines)
-        for workspace, chunks in blobs.read():
-            backend.blobs.put(workspace, chunks)
+            for workspace, chunks in blobs.read():
+                tx.blobs.put(workspace, chunks)
         return run.report(len(blobs))
 
 
@@ -91,8 +92,8 @@ class _Restoration:
         self._hasher = blake3()
         self._workspaces: dict[str, str] = {}
         self._awaited: dict[str, str] = {}
-        self._undeclared: set[str] = set()
-        self._declared: set[str] = set()
+        self._undeclared: set[tuple[str, str]] = set()
+        self._declared: set[tuple[str, str]] = set()
         self._stream: StreamImport | None = None
         self._counts = Counter[str]()
 
@@ -177,11 +178,13 @@ class _Restoration:
         fields, writers = [r.field for r in record.registers], [t.writer for t in record.tips]
         if not (_rises(fields) and _rises(writers)):
             raise FormatError("a stream whose registers or tips are out of order", place=self._place)
+        if any(field.startswith(MOVE_FIELD) for field in fields):
+            raise FormatError("a register that belongs to one store alone", place=self._place)
         if any(r.field in _TEXTS and not isinstance(r.value, str | None) for r in record.registers):
             raise FormatError("a register that is no text", place=self._place)
         is_deleted = record.id is None and self._awaited.pop(record.uid, "") != record.workspace
         if is_deleted:
-            self._undeclared.add(record.uid)
+            self._undeclared.add((record.workspace, record.uid))
             if record.registers:
                 raise FormatError("a deleted conversation that has metadata", place=self._place)
         self._stream = StreamImport(tx, record, is_deleted=is_deleted)
@@ -198,7 +201,7 @@ class _Restoration:
         if self._stream.is_deleted and any(leaf.data is not None for leaf in event.leaves):
             raise FormatError("a deleted conversation that still has words", place=self._place)
         if (uid := self._stream.deletion_of(event)) is not None:
-            self._declared.add(uid)
+            self._declared.add((self._stream.record.workspace, uid))
         self._counts.update(events=1, added=self._stream.take(event))
 
     def _finish_stream(self) -> None:
@@ -227,9 +230,10 @@ class _Restoration:
             raise FormatError("a stream that its workspace does not name", place=self._place)
         if record.digest != self._hasher.hexdigest():
             raise FormatError("the file is not as it was written", place=self._place)
-        declared = (tx.read.find_stream(uid) for uid in sorted(self._declared))
-        if any(stream is not None and not stream.deleted for stream in declared):
-            raise MergeNeededError(what="A conversation that this file calls deleted")
+        for workspace, uid in sorted(self._declared):
+            stream = tx.read.find_stream(uid)
+            if stream is not None and stream.workspace == self._workspaces[workspace] and not stream.deleted:
+                raise MergeNeededError(what="A conversation that this file calls deleted")
 
 
 _RANKS: dict[type[AnyRecord], int] = {

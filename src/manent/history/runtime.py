@@ -44,8 +44,10 @@ class Target(NamedTuple):
     A conversation that a call is about: its inner and its visible identity.
 
     `reserved`: it has an id and is not in the store yet; `uid` is the one that it would get.
+    `workspace`: where it stood when somebody last looked; "" when nobody has.
     """
 
     uid: str
     id: str
     reserved: bool = False
+    workspace: str = ""

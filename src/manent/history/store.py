@@ -14,7 +14,7 @@ from manent.history.linking import Named, find_other
 from manent.history.listing import Wanted, parse_cursor, read_page, to_summary
 from manent.history.processes import is_live
 from manent.history.relinking import Workspaces
-from manent.history.resolving import find_exact, find_key, only_one, resolve, to_target
+from manent.history.resolving import find_exact, find_key, only_one, resolve, resolve_all, to_target
 from manent.history.resuming import Resumption
 from manent.history.roadmaps import Roadmaps
 from manent.history.runtime import Target
@@ -186,11 +186,12 @@ class Store(Whole):
             force: also what is pinned, has an open turn or a live owner elsewhere.
 
         Raises:
-            NotFoundError, AmbiguousPrefixError: as `conversation`.
+            NotFoundError, AmbiguousPrefixError: as `conversation`; of one that is only reserved, what was
+                said of it goes by its whole id.
             SparedError: it is spared, and says why. Nothing was changed.
         """
         with self._runtime.backend.transaction() as tx:
-            stream = resolve(self._runtime, tx.read, id_or_prefix)
+            stream = resolve_all(self._runtime, tx.read, id_or_prefix)
             removing.remove(self._runtime, tx, stream, reason=reason, force=force)
         return stream.id or stream.uid
 

@@ -13,7 +13,9 @@ from itertools import zip_longest
 
 from manent.codec import chain
 from manent.codec.receipt import RootHasher
+from manent.errors import MetadataError
 from manent.history.checking import StreamCheck
+from manent.history.moves import is_move, to_move
 from manent.history.recording import fold, open_leniently, stream
 from manent.history.runtime import Scratch
 from manent.model.events import ConversationDeleted
@@ -60,7 +62,7 @@ class Verifier:
         self._findings: list[Finding] = []
         self._root = RootHasher()
         self._info = reader.info()
-        self._deleted: set[str] = set()
+        self._deleted: set[tuple[str, str]] = set()
         self._seq_max = 0
         self.streams = self.events = self.erased = self.unknown = 0
 
@@ -71,8 +73,9 @@ class Verifier:
             try:
                 self._verify_stream(uid)
             except UnicodeDecodeError:
-                address = f"conversation:{ELSEWHERE if self._fence else uid}"
-                self.find(FindingKind.UNREADABLE, address, "a text in its rows is no UTF-8")
+                self._find_unreadable(uid, "a text in its rows is no UTF-8")
+            except MetadataError as error:
+                self._find_unreadable(uid, f"its register {error.field!r} is no JSON")
         self._verify_store()
         return Report(
             findings=tuple(self._findings),
@@ -86,15 +89,20 @@ class Verifier:
         """Add a finding."""
         self._findings.append(Finding(kind=kind, address=address, detail=detail))
 
+    def _find_unreadable(self, uid: str, detail: str) -> None:
+        address = f"conversation:{ELSEWHERE if self._fence else uid}"
+        self.find(FindingKind.UNREADABLE, address, detail)
+
     def _name(self, info: StreamInfo | None, uid: str) -> str:
         inside = self._fence is None or (info is not None and info.workspace == self._fence)
         return name_of(info, uid) if inside else ELSEWHERE
 
-    def _read_deleted(self) -> Iterator[str]:
+    def _read_deleted(self) -> Iterator[tuple[str, str]]:
+        """What each workspace declares deleted; it can say so of its own conversations alone."""
         for workspace in self._reader.list_workspaces():
             for uid in workspace.streams:
                 with suppress(UnicodeDecodeError):  # found again where the stream is verified
-                    yield from self._read_deleted_in(uid)
+                    yield from ((workspace.uid, deleted) for deleted in self._read_deleted_in(uid))
 
     def _read_deleted_in(self, uid: str) -> Iterator[str]:
         for entry in stream(self._reader, uid):
@@ -104,11 +112,12 @@ class Verifier:
 
     def _verify_stream(self, uid: str) -> None:
         info = self._reader.find_stream(uid)
+        is_declared = info is not None and (info.workspace, uid) in self._deleted
         check = StreamCheck(
             self._reader,
             uid,
             name=self._name(info, uid),
-            deleted=uid in self._deleted,
+            deleted=is_declared,
             position_max=self._receipt.position if self._receipt else None,
             find=self.find,
         )
@@ -128,7 +137,7 @@ class Verifier:
             address = f"conversation:{self._name(info, uid)}"
             self.find(FindingKind.ORPHAN, address, "it is in no workspace")
         else:
-            if uid in self._deleted and not info.deleted:
+            if is_declared and not info.deleted:
                 address = f"conversation:{self._name(info, uid)}"
                 self.find(FindingKind.CONTENT, address, "it is declared deleted and is there")
             self._verify_rows(info, check.count)
@@ -173,6 +182,9 @@ class Verifier:
 
     def _verify_registers(self, info: StreamInfo) -> None:
         registers = self._reader.read_registers(info.uid)
+        for register in filter(is_move, registers):
+            if to_move(register) is None:
+                self._find_unreadable(info.uid, f"its register {register.field!r} is no move")
         self._seq_max = max([self._seq_max, *(register.stamp.seq for register in registers)])
         key = next((register.value for register in registers if register.field == "key"), None)
         if isinstance(key, str) and all(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from manent.errors import WorkspaceRequiredError
+from manent.history.moves import moves_in
 from manent.history.runtime import Runtime
 from manent.model.log import WorkspaceInfo
 from manent.storage.port import Reader, Transaction
-
-MOVE_FIELD = "move:"
-"""Before the id of a relink or merge, in the registers of a workspace's own stream."""
 
 
 def find_fence(runtime: Runtime, reader: Reader) -> str | None:
@@ -60,11 +58,5 @@ def own_streams(runtime: Runtime, tx: Transaction, workspace: str) -> tuple[str,
 def own_stream(runtime: Runtime, tx: Transaction, workspace: str) -> str:
     """The stream of a workspace that no merge brought, so that undoing one takes nothing from here."""
     streams = own_streams(runtime, tx, workspace)
-    brought = {
-        moved[0]
-        for uid in streams
-        for register in tx.read.read_registers(uid)
-        if register.field.startswith(MOVE_FIELD) and isinstance(register.value, dict)
-        for moved in register.value.get("streams", ())
-    }
+    brought = {each.uid for uid in streams for kept in moves_in(tx.read, uid) for each in kept.move.streams}
     return next((uid for uid in streams if uid not in brought), streams[0])

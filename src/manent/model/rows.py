@@ -23,6 +23,7 @@ class ConversationRow(NamedTuple):
     `activity` is the stamp of its last content event. `linear`: every message follows the one before,
     so that the active branch is simply all of them. Claims are nanoseconds since 1970 UTC.
     `imported`: what was said last was not said here. `spawned`: another conversation runs this one.
+    `workspace`: the uid of that in whose lists it stands.
     """
 
     uid: str
@@ -34,6 +35,7 @@ class ConversationRow(NamedTuple):
     claim_max_ns: int | None
     imported: bool = False
     spawned: bool = False
+    workspace: str = ""
 
 
 class MessageState:

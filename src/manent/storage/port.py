@@ -131,6 +131,9 @@ class Reader(View, Protocol):
     def find_owner(self, workspace: str, id: str) -> Owner | None:
         """Who owns the conversation with this id, there or not, alive or not."""
 
+    def list_owners(self, workspace: str) -> Sequence[tuple[str, Owner]]:
+        """Who owns what in a workspace, by id: conversations that are there, and ids that are not yet."""
+
     def count_conversations(self, workspace: str) -> int:
         """How many conversations a workspace lists."""
 
@@ -201,6 +204,10 @@ class Transaction(Protocol):
     def read(self) -> Reader:
         """The named reads, inside this transaction."""
 
+    @property
+    def blobs(self) -> Blobs:
+        """The store's attachments, inside this transaction: kept or dropped with all the rest of it."""
+
     def append(self, uid: str, pending: Sequence[Pending]) -> Sequence[LogEntry]:
         """
         Give events their seq, link and position in this writer's chain; return them as stored (L-1).
@@ -264,9 +271,6 @@ class Transaction(Protocol):
 
         The headers of its events stay, so that chains and receipts still hold. Once more changes nothing.
         """
-
-    def drop_blob(self, workspace: str, digest: str) -> bool:
-        """Remove a blob together with what referred to it; return whether it was there."""
 
     def move_stream(self, stream: StreamInfo) -> None:
         """

@@ -108,12 +108,14 @@ class Workbench:
         return self.read(lambda reader: list(reader.read_log(0, ALL)))
 
     def row(self, uid: str) -> ConversationRow | None:
-        """The conversation's own row."""
-        return self.read(lambda reader: reader.find_row(uid))
+        """The conversation's own row, as its fold gives it in whatever workspace."""
+        row = self.read(lambda reader: reader.find_row(uid))
+        return row and row._replace(workspace="")
 
     def rows(self, uid: str) -> list[ReadModelRow]:
-        """Every row of a conversation."""
-        return self.read(lambda reader: list(reader.read_rows(uid)))
+        """Every row of a conversation, as its fold gives them in whatever workspace."""
+        rows = self.read(lambda reader: list(reader.read_rows(uid)))
+        return [row._replace(workspace="") if isinstance(row, ConversationRow) else row for row in rows]
 
     def message(self, uid: str, message_id: str) -> MessageRow | None:
         """One message's row."""

@@ -939,22 +939,27 @@ def test_a_deleted_conversation_with_words_is_refused() -> None:  # C-3
     refused([words.get(record.get("eventId"), record) for record in deleted], "words")
 
 
-def test_an_export_that_calls_deleted_what_is_here_is_refused_whole() -> None:  # C-3
+@pytest.mark.parametrize("forged", ["theirs", "another"])
+def test_an_export_that_calls_deleted_what_is_here_deletes_nothing(forged: str) -> None:  # C-3, N-1
     backend = memory_store()
     store = handle(backend, "theirs")
     conversation = store.create_with_id("s9")
     conversation.append_turn("q", "a")
     forger = memory_store()
     forging = Workbench(forger)
-    own = forging.conversation("other", workspace="forged")
+    own = forging.conversation("other", workspace=forged)
     with forger.reading() as reader:
         (info,) = reader.list_workspaces()
     forging.record(own, began())
     forging.record(info.streams[0], ConversationDeleted(uid=conversation.uid))
     before = exported(backend)
 
-    with pytest.raises(MergeNeededError, match="calls deleted"):
+    if forged == "theirs":
+        with pytest.raises(MergeNeededError, match="calls deleted"):
+            imported(backend, exported(forger))
+        assert exported(backend) == before
+    else:  # what a workspace says of another one's conversations counts for nothing
         imported(backend, exported(forger))
+        assert said(conversation) == ["q", "a"]
 
-    assert exported(backend) == before
     assert findings(backend) == ()

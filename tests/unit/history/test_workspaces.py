@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import manent
-from manent.errors import AlreadyExistsError, InputError, NotFoundError, OwnerRequiredError
+from manent.errors import AlreadyExistsError, FormatError, InputError, NotFoundError, OwnerRequiredError
+from manent.history.moves import MOVE_FIELD
 from manent.history.relinking import Workspaces
 from manent.history.store import Store
 from manent.model.owners import Claimed
 from manent.model.plans import Plan, Subtask
+from manent.model.records import FindingKind
 from manent.model.workspaces import Workspace
 from manent.storage.port import Backend
 from manent.storage.wrappers import Wrapper
@@ -24,6 +26,7 @@ from tests.unit.history.handles import said as words
 from tests.unit.ndjson.histories import exported, findings, imported, memory_store
 
 KEPT, GONE = "kept", "gone"
+A_MOVE = {"kind": "relink", "aliases": [[["key", "a"], ["key", "b"]]], "claim_ns": 1}
 
 
 @pytest.fixture
@@ -489,18 +492,149 @@ def test_an_export_is_whole_before_a_merge_after_it_and_after_its_undoing(
 
 
 @pytest.mark.usefixtures("two")
-def test_a_merge_that_came_in_an_export_can_be_undone_there(backend: Backend, workspaces: Workspaces) -> None:
-    before = seen(backend, KEPT, GONE)
-    move = workspaces.merge(GONE, KEPT)
+def test_what_was_merged_comes_as_one_in_an_export_and_is_not_parted_by_it(
+    backend: Backend, workspaces: Workspaces
+) -> None:
+    workspaces.merge(GONE, KEPT)
     other = memory_store()
     imported(other, exported(backend))
 
-    handle(other, None).workspaces.undo(move.id)
+    same = ("said", "metadata", "links", "uids", "roadmaps", "blobs", "stats")
+    there, here = seen(other, KEPT)[KEPT], seen(backend, KEPT)[KEPT]
+    assert {what: there[what] for what in same} == {what: here[what] for what in same}
+    assert list(handle(other, None).workspaces.moves()) == []
 
-    found = seen(other, KEPT, GONE)
-    for name in (KEPT, GONE):
-        same = ("said", "metadata", "links", "uids", "roadmaps", "blobs", "stats")
-        assert {what: found[name][what] for what in same} == {what: before[name][what] for what in same}
+
+def test_a_move_in_an_export_is_refused(backend: Backend, kept: Store, workspaces: Workspaces) -> None:
+    forged = memory_store()
+    stranger = handle(forged, "stranger")
+    stranger.create_with_id("s1")
+    with forged.transaction() as tx:
+        (info,) = tx.read.list_workspaces()
+        tx.put_metadata(info.streams[0], "mark:x", A_MOVE)
+    lines = exported(forged).replace(b"mark:x", b"move:x")
+    kept.create_with_id("s1")
+    before = whole(backend)
+
+    with pytest.raises(FormatError, match="belongs to one store alone"):
+        imported(backend, lines)
+
+    assert whole(backend) == before
+    assert list(workspaces.moves()) == []
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "text",
+        7,
+        [],
+        {},
+        {**A_MOVE, "kind": "burn"},
+        {**A_MOVE, "kind": "merge", "source": "no uid"},
+        {**A_MOVE, "aliases": [["key"]]},
+        {**A_MOVE, "streams": [["00" * 16, 1, None]]},
+    ],
+)
+def test_a_damaged_move_hinders_nothing_and_is_told_by_verify(
+    backend: Backend, kept: Store, damaged: object
+) -> None:
+    workspaces = handle(backend, None).workspaces
+    kept.create_with_id("s1")
+    workspaces.relink(KEPT, "new")
+    with backend.transaction() as tx:
+        (info,) = tx.read.list_workspaces()
+        tx.put_metadata(info.streams[0], f"{MOVE_FIELD}bad", damaged)
+
+    assert [move.aliases[0][1].value for move in workspaces.moves()] == ["new"]
+    with pytest.raises(NotFoundError):
+        workspaces.undo("bad")
+    handle(backend, "new").roadmaps.create("ship", "Ship it", Plan("g", subtasks=(Subtask("a", "b"),)))
+    assert [(f.kind, f.detail) for f in findings(backend)] == [
+        (FindingKind.UNREADABLE, "its register 'move:bad' is no move")
+    ]
+
+
+def test_two_names_that_became_one_are_two_again(backend: Backend, workspaces: Workspaces) -> None:
+    old, new = handle(backend, "old"), handle(backend, "new")
+    old.create_with_id("s1")
+    new.create_with_id("s2")
+    merge = workspaces.merge("old", "new")
+    relink = workspaces.relink("old", "new")
+    assert counts(workspaces) == {"new": 2}
+
+    workspaces.undo(relink.id)
+    assert counts(workspaces) == {"new": 2, "old": 2}
+    workspaces.undo(merge.id)
+
+    assert (listed(old), listed(new)) == (["s1"], ["s2"])
+
+
+def test_a_handle_sees_nothing_of_what_moved_out_of_its_workspace(
+    two: tuple[Store, Store], workspaces: Workspaces
+) -> None:  # N-1
+    kept, gone = two
+    move = workspaces.merge(GONE, KEPT)
+    conversation = kept.conversation(f"of {GONE}")
+    conversation.append_turn("still", "here")
+
+    workspaces.undo(move.id)
+
+    calls: list[Callable[[], object]] = [
+        lambda: conversation.append_turn("q", "a"),
+        conversation.messages,
+        conversation.claim,
+        lambda: conversation.rename("mine"),
+        conversation.metadata,
+    ]
+    for call in calls:
+        with pytest.raises(NotFoundError):
+            call()
+    assert words(gone.conversation(f"of {GONE}"))[-2:] == ["still", "here"]
+
+
+def test_a_handle_goes_on_with_what_a_merge_renamed(two: tuple[Store, Store], workspaces: Workspaces) -> None:
+    kept, gone = two
+    before = gone.conversation("both")
+    workspaces.merge(GONE, KEPT)
+
+    before.append_turn("after", "the merge")
+
+    assert words(kept.conversation(before.uid))[-2:] == ["after", "the merge"]
+    assert "after" not in words(kept.conversation("both"))
+
+
+def test_a_claim_on_what_is_not_there_yet_comes_along_and_goes_back(
+    two: tuple[Store, Store], workspaces: Workspaces
+) -> None:  # O-1
+    kept, gone = two
+    soon, taken = gone.reserve("soon"), gone.reserve(f"of {KEPT}")
+    claim, theirs = soon.claim(), kept.conversation(f"of {KEPT}").live_owner()
+    assert isinstance(claim, Claimed) and isinstance(taken.claim(), Claimed)
+
+    move = workspaces.merge(GONE, KEPT)
+
+    owner = kept.reserve("soon").live_owner()
+    assert owner is not None and owner.epoch == claim.epoch
+    assert kept.conversation(f"of {KEPT}").live_owner() == theirs
+
+    workspaces.undo(move.id)
+
+    assert soon.append_turn("q", "a", epoch=claim.epoch).answer == "a"
+    assert listed(gone)[0] == "soon"
+
+
+@pytest.mark.usefixtures("two")
+def test_a_blob_that_nothing_refers_to_yet_comes_along(backend: Backend, workspaces: Workspaces) -> None:
+    with backend.reading() as reader:
+        uid = reader.find_workspace("key", GONE)
+    assert uid is not None
+    digest = backend.blobs.put(uid, [b"put before what refers to it"])
+
+    workspaces.merge(GONE, KEPT)
+
+    assert digest in blobs_of(backend, KEPT)
+    assert list(backend.blobs.list_digests(uid)) == []
 
 
 def test_an_imported_conversation_that_was_deleted_is_not_brought_back_after_a_merge(

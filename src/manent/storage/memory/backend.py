@@ -86,25 +86,36 @@ class MemoryBackend:
             self._lock.release()
 
     @contextmanager
-    def transaction(self) -> Iterator[MemoryTransaction]:
-        """See `port.Backend.transaction`. An exception leaves the committed state where it was."""
+    def changing(self) -> Iterator[State]:
+        """A copy of the state, in place at the end of the block; an exception leaves all as it was."""
         with self.writing():
-            tx = MemoryTransaction(
-                copied(self._state),
-                writer=self.writer,
-                new_salts=self._new_salts,
-                has_blob=self.blobs.holds,
-            )
+            state = copied(self._state)
+            yield state
+            self._state = state
+
+    @contextmanager
+    def transaction(self) -> Iterator[MemoryTransaction]:
+        """See `port.Backend.transaction`."""
+        with self.changing() as state:
+            tx = MemoryTransaction(state, writer=self.writer, new_salts=self._new_salts)
             yield tx
-            self._state = tx.state
-            self.blobs.forget(tx.dropped_blobs)
             self.drafts.forget(tx.deleted)
+
+    @property
+    def state(self) -> State:
+        """
+        What was committed last.
+
+        Raises:
+            StoreClosedError: the store was closed.
+        """
+        self.check_open()
+        return self._state
 
     @contextmanager
     def reading(self) -> Iterator[MemoryReader]:
         """See `port.Backend.reading`."""
-        self.check_open()
-        yield MemoryReader(self._state)
+        yield MemoryReader(self.state)
 
     def close(self) -> None:
         """See `port.Backend.close`."""

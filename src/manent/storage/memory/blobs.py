@@ -1,20 +1,32 @@
-"""Attachments and drafts in two dictionaries."""
+"""Attachments in the state, and drafts in a dictionary beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from blake3 import blake3
 
 from manent.errors import NotFoundError
+from manent.storage.memory.state import State
 
 
 class _Source(Protocol):
-    def check_open(self) -> None: ...
+    @property
+    def state(self) -> State: ...
 
-    def writing(self) -> AbstractContextManager[None]: ...
+    def changing(self) -> AbstractContextManager[State]: ...
+
+
+class Inside:
+    """Blobs are read and written in the state of a transaction that is open already."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def changing(self) -> AbstractContextManager[State]:
+        return nullcontext(self.state)
 
 
 class MemoryBlobs:
@@ -22,44 +34,38 @@ class MemoryBlobs:
 
     def __init__(self, source: _Source) -> None:
         self._source = source
-        self._kept: dict[tuple[str, str], bytes] = {}
 
     def put(self, workspace: str, chunks: Iterable[bytes]) -> str:
         data = b"".join(chunks)
         digest = blake3(data).hexdigest()
-        with self._source.writing():
-            self._kept[workspace, digest] = data
+        with self._source.changing() as state:
+            state.blobs[workspace, digest] = data
         return digest
 
     def get(self, workspace: str, digest: str) -> Iterator[bytes]:
-        self._source.check_open()
-        data = self._kept.get((workspace, digest))
+        data = self._source.state.blobs.get((workspace, digest))
         if data is None:
             raise NotFoundError("blob", digest)
         return iter((data,))
 
     def drop(self, workspace: str, digest: str) -> bool:
-        with self._source.writing():
-            return self._kept.pop((workspace, digest), None) is not None
-
-    def holds(self, workspace: str, digest: str) -> bool:
-        """Whether the blob is there."""
-        return (workspace, digest) in self._kept
-
-    def forget(self, places: Iterable[tuple[str, str]]) -> None:
-        """Remove blobs that a transaction dropped."""
-        for place in places:
-            self._kept.pop(place, None)
+        with self._source.changing() as state:
+            return state.blobs.pop((workspace, digest), None) is not None
 
     def list_digests(self, workspace: str) -> Sequence[str]:
-        self._source.check_open()
-        return sorted(digest for place, digest in self._kept.copy() if place == workspace)
+        return sorted(digest for place, digest in self._source.state.blobs if place == workspace)
+
+
+class _Lock(Protocol):
+    def check_open(self) -> None: ...
+
+    def writing(self) -> AbstractContextManager[None]: ...
 
 
 class MemoryDrafts:
     """The port's `Drafts`."""
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: _Lock) -> None:
         self._source = source
         self._kept: dict[tuple[str, str], bytes] = {}
 

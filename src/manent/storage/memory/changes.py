@@ -80,6 +80,7 @@ def _begun(stream: Stream, change: ConversationTouched) -> ConversationRow | Non
         claim_first_ns=change.claim_ns,
         claim_max_ns=change.claim_ns,
         imported=bool(change.imported),
+        workspace=stream.info.workspace,
     )
 
 

@@ -110,6 +110,9 @@ class MemoryReader:
     def find_owner(self, workspace: str, id: str) -> Owner | None:
         return self._state.owners.get((workspace, id))
 
+    def list_owners(self, workspace: str) -> Sequence[tuple[str, Owner]]:
+        return sorted((id, owner) for (place, id), owner in self._state.owners.items() if place == workspace)
+
     def count_conversations(self, workspace: str) -> int:
         streams = self._state.streams.values()
         return sum(stream.info.workspace == workspace and stream.row is not None for stream in streams)

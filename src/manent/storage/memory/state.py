@@ -38,7 +38,8 @@ class State:
     Everything. A committed state never changes again: a transaction works on a copy and puts it in place.
 
     `log` holds (stream, stamp) by position, the first at position 1; `ids` and `keys` lead from
-    (workspace, name) to a stream, `owners` from (workspace, id) to who owns that.
+    (workspace, name) to a stream, `owners` from (workspace, id) to who owns that, `blobs` from
+    (workspace, digest) to bytes.
     """
 
     store_id: str
@@ -52,6 +53,7 @@ class State:
     ids: dict[tuple[str, str], str] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
     owners: dict[tuple[str, str], Owner] = field(default_factory=dict)
+    blobs: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
 
 def copied(original: S) -> S:

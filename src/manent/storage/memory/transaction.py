@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from manent.codec import chain
@@ -13,6 +13,7 @@ from manent.model.changes import Change
 from manent.model.ids import Stamp
 from manent.model.log import KEY_FIELD, Leaf, LogEntry, Pending, SealedEvent, StreamInfo, Tip, WorkspaceInfo
 from manent.model.owners import Owner
+from manent.storage.memory.blobs import Inside, MemoryBlobs
 from manent.storage.memory.changes import make_change
 from manent.storage.memory.reader import MemoryReader
 from manent.storage.memory.state import State, Stream, copied
@@ -22,26 +23,17 @@ class MemoryTransaction:
     """
     The port's `Transaction`. Changes `state`, and of its streams only copies of its own.
 
-    Blobs and drafts stand outside of the state: the backend removes `dropped_blobs`, and the drafts of what
-    was `deleted`, once this is committed.
+    Drafts stand outside of the state: the backend removes those of what was `deleted` with the commit.
     """
 
-    def __init__(
-        self, state: State, *, writer: str, new_salts: NewSalts, has_blob: Callable[[str, str], bool]
-    ) -> None:
+    def __init__(self, state: State, *, writer: str, new_salts: NewSalts) -> None:
         self.read = MemoryReader(state)
+        self.blobs = MemoryBlobs(Inside(state))
         self._state = state
         self._writer = writer
         self._new_salts = new_salts
-        self._has_blob = has_blob
         self._own: set[str] = set()
-        self.dropped_blobs: list[tuple[str, str]] = []
         self.deleted: list[str] = []
-
-    @property
-    def state(self) -> State:
-        """What a commit puts in place."""
-        return self._state
 
     def _stream(self, uid: str) -> Stream:
         """A stream that may be changed: copied when it is first asked for."""
@@ -170,12 +162,6 @@ class MemoryTransaction:
         else:
             self._state.owners[workspace, id] = owner
 
-    def drop_blob(self, workspace: str, digest: str) -> bool:
-        if not self._has_blob(workspace, digest) or (workspace, digest) in self.dropped_blobs:
-            return False
-        self.dropped_blobs.append((workspace, digest))
-        return True
-
     def delete_stream(self, uid: str) -> None:
         stream, info = self._stream(uid), self._stream(uid).info
         self._move_key(info, None)
@@ -200,6 +186,7 @@ class MemoryTransaction:
         if stream.id is not None:
             ids[stream.workspace, stream.id] = stream.uid
         own.info = stream
+        own.row = own.row and own.row._replace(workspace=stream.workspace)
 
     def move_alias(self, alias: tuple[str, str], workspace: str | None) -> None:
         if workspace is None:

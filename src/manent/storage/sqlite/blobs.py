@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 import apsw
@@ -21,6 +21,19 @@ class _Source(Protocol):
     def writing(self) -> AbstractContextManager[apsw.Connection]: ...
 
     def reading(self) -> AbstractContextManager[SqliteReader]: ...
+
+
+class Inside:
+    """Blobs are read and written where a transaction is open already, by its connection."""
+
+    def __init__(self, reader: SqliteReader) -> None:
+        self._reader = reader
+
+    def writing(self) -> AbstractContextManager[apsw.Connection]:
+        return nullcontext(self._reader.connection)
+
+    def reading(self) -> AbstractContextManager[SqliteReader]:
+        return nullcontext(self._reader)
 
 
 class SqliteBlobs:

@@ -56,6 +56,7 @@ class Identity:
                 return writer_id(fingerprint, incarnation)
         if incarnation is not None:
             connection.execute(SQL["renew_generation"], {"generation": secrets.token_bytes(16)})
+            connection.execute(SQL["drop_owners"])
         self._incarnation = secrets.token_hex(16)
         values = {"fingerprint": fingerprint, "incarnation": self._incarnation}
         connection.execute(SQL["put_incarnation"], values)

@@ -336,6 +336,16 @@ DELETE FROM owners WHERE workspace = (SELECT workspace FROM workspaces WHERE uid
 DELETE FROM owners
 WHERE (workspace, id) IN (SELECT s.workspace, s.id FROM streams s WHERE s.stream = :stream AND s.id IS NOT NULL);
 
+-- name: drop_owners
+-- Nobody owns anything in a file that was copied or restored: its owners live with the other one.
+DELETE FROM owners;
+
+-- name: list_owners
+-- Who owns what in a workspace, for merging it.
+SELECT o.id, o.epoch, o.writer, o.host, o.boot_id, o.namespace, o.pid, o.started, o.claimed_ns, o.heartbeat_ns
+FROM owners o JOIN workspaces w ON w.workspace = o.workspace
+WHERE w.uid = :workspace ORDER BY o.id;
+
 -- name: find_owner
 -- The owner as recorded, alive or not.
 SELECT o.epoch, o.writer, o.host, o.boot_id, o.namespace, o.pid, o.started, o.claimed_ns, o.heartbeat_ns
@@ -441,15 +451,17 @@ DELETE FROM idempotency_keys WHERE stream = :stream;
 -- name: find_row
 -- The fold of one conversation as a whole.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
-       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
-FROM streams s JOIN conversations c ON c.stream = s.stream WHERE s.uid = :uid;
+       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned, w.uid
+FROM streams s JOIN conversations c ON c.stream = s.stream JOIN workspaces w ON w.workspace = c.workspace
+WHERE s.uid = :uid;
 
 -- name: find_checked_row
 -- The same for `verify`: a row that stands in the lists of another workspace is none, nor one that lists take
 -- for ended or open against its register.
 SELECT s.uid, c.activity_seq, c.activity_writer, c.head, c.head_seq, c.head_writer, c.linear,
-       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned
+       c.claim_first_ns, c.claim_max_ns, c.imported, c.spawned, w.uid
 FROM streams s JOIN conversations c ON c.stream = s.stream AND c.workspace = s.workspace
+JOIN workspaces w ON w.workspace = c.workspace
 WHERE s.uid = :uid
   AND c.ended = EXISTS (SELECT 1 FROM registers r
                         WHERE r.stream = c.stream AND r.field = 'end_reason' AND r.value IS NOT NULL);

@@ -106,11 +106,15 @@ class SqliteReader:
     # --- metadata and lists
 
     def read_registers(self, uid: str) -> Sequence[Register]:
-        return list(rows.to_registers(self._rows("read_registers", uid=bytes.fromhex(uid))))
+        return list(rows.to_registers(uid, self._rows("read_registers", uid=bytes.fromhex(uid))))
 
     def find_owner(self, workspace: str, id: str) -> Owner | None:
         row = self._row("find_owner", workspace=bytes.fromhex(workspace), id=escape_name(id))
         return rows.to_owner(row) if row else None
+
+    def list_owners(self, workspace: str) -> Sequence[tuple[str, Owner]]:
+        found = self._rows("list_owners", workspace=bytes.fromhex(workspace)).fetchall()
+        return sorted((unescape_name(row[0]), rows.to_owner(row[1:])) for row in found)
 
     def count_conversations(self, workspace: str) -> int:
         return int(self._row("count_conversations", workspace=bytes.fromhex(workspace))[0])
@@ -142,7 +146,7 @@ class SqliteReader:
             uid=uid,
             id=unescape_name(row[1]),
             workspace=row[2].hex(),
-            row=rows.to_conversation_row((row[0], *row[4:])),
+            row=rows.to_conversation_row((row[0], *row[4:], row[2])),
             rank=row[3],
             registers=tuple(self.read_registers(uid)),
         )

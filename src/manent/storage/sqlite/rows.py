@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from manent.codec.canonical import escape_name, loads, unescape_name
+from manent.errors import MetadataError
 from manent.model.ids import Stamp, turn_id_of
 from manent.model.log import Header, Leaf, LogEntry, Register, StreamInfo
 from manent.model.owners import Owner, Process
@@ -198,6 +199,7 @@ def to_conversation_row(row: Row) -> ConversationRow:
         claim_max_ns=row[8],
         imported=row[9],
         spawned=row[10],
+        workspace=row[11].hex(),
     )
 
 
@@ -277,10 +279,19 @@ def from_owner(owner: Owner) -> dict[str, Any]:
 def to_stream(row: Row) -> StreamInfo:
     """A stream's identity."""
     id = None if row[2] is None else unescape_name(row[2])
-    return StreamInfo(row[0].hex(), row[1].hex(), id, len(row) > 3 and row[3] == 1)
+    return StreamInfo(row[0].hex(), row[1].hex(), id, len(row) > 3 and bool(row[3]))
 
 
-def to_registers(rows: Iterable[Row]) -> Iterator[Register]:
-    """Metadata registers."""
+def to_registers(uid: str, rows: Iterable[Row]) -> Iterator[Register]:
+    """
+    Metadata registers of a stream.
+
+    Raises:
+        MetadataError: the bytes of one are not what `dumps` gave.
+    """
     for field, value, seq, writer in rows:
-        yield Register(field, None if value is None else loads(value), Stamp(seq, writer.hex()))
+        try:
+            read = None if value is None else loads(value)
+        except (ValueError, TypeError) as error:
+            raise MetadataError("it is no JSON", field=field, of=uid) from error
+        yield Register(field, read, Stamp(seq, writer.hex()))

@@ -39,6 +39,7 @@ from manent.model.log import (
 from manent.model.owners import Owner
 from manent.model.rows import MessageRow, TurnRow
 from manent.storage.sqlite import rows
+from manent.storage.sqlite.blobs import Inside, SqliteBlobs
 from manent.storage.sqlite.reader import SQL, SqliteReader
 
 
@@ -51,6 +52,10 @@ class SqliteTransaction:
         self._writer = writer
         self._new_salts = new_salts
         self._found: dict[str, tuple[int, int]] = {}
+
+    @property
+    def blobs(self) -> SqliteBlobs:
+        return SqliteBlobs(Inside(self.read))
 
     def _run(self, name: str, /, **values: Any) -> Any:
         return self._connection.execute(SQL[name], values)
@@ -230,10 +235,6 @@ class SqliteTransaction:
         self._run("put_owner", **named, **rows.from_owner(owner))
         if not self._connection.changes():
             raise NotFoundError("workspace", workspace)
-
-    def drop_blob(self, workspace: str, digest: str) -> bool:
-        named = {"workspace": bytes.fromhex(workspace), "digest": bytes.fromhex(digest)}
-        return bool(self._run("drop_blob", **named).fetchall())
 
     def delete_stream(self, uid: str) -> None:
         stream = self._number(uid)

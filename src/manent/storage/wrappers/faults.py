@@ -9,7 +9,7 @@ from typing import Any
 
 from manent.errors import InjectedFaultError
 from manent.storage.port import Backend, Blobs, Drafts, Transaction
-from manent.storage.wrappers.wrapper import Between, Wrapper, stepped_into
+from manent.storage.wrappers.wrapper import Between, Wrapper, stepped_into, stepped_into_transaction
 
 
 class FaultPlan:
@@ -17,8 +17,9 @@ class FaultPlan:
     Where a transaction fails, and how. A plan fires once; from then on the backend works again.
 
     Args:
-        at: the statement, counted from 1 in each transaction: every call of the transaction and of its
-            `read`, and the commit as the last one. A call of blobs or drafts is a statement alone.
+        at: the statement, counted from 1 in each transaction: every call of the transaction, of its
+            `read` and of its `blobs`, and the commit as the last one. A call of the backend's own blobs or
+            drafts is a statement alone.
         error: what is raised, such as StorageFullError or KeyboardInterrupt; InjectedFaultError when None.
     """
 
@@ -59,7 +60,7 @@ class _Faulty(Wrapper):
     def transaction(self) -> Iterator[Transaction]:
         count = self._counted()
         with self.inner.transaction() as tx:
-            yield stepped_into("transaction", tx, count, read=stepped_into("read", tx.read, count))
+            yield stepped_into_transaction(tx, count)
             count("commit", lambda: None)
 
     def _alone(self, _name: str, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from manent.storage.port import Backend, Blobs, Drafts, Reader, Transaction
-from manent.storage.wrappers.wrapper import Wrapper, stepped_into
+from manent.storage.wrappers.wrapper import Wrapper, stepped_into, stepped_into_transaction
 
 
 class Call(NamedTuple):
@@ -53,7 +53,7 @@ class _Traced(Wrapper):
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         with _Teller(self._sink).telling("transaction") as teller, self.inner.transaction() as tx:
-            yield stepped_into("transaction", tx, teller, read=stepped_into("read", tx.read, teller))
+            yield stepped_into_transaction(tx, teller)
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:

@@ -73,6 +73,12 @@ def stepped_into(room: str, inner: T, between: Between, **replaced: object) -> T
     return cast(T, _SteppedInto(room, inner, between, replaced))
 
 
+def stepped_into_transaction(tx: Transaction, between: Between) -> Transaction:
+    """A transaction whose calls, and those of its `read` and its `blobs`, are made through `between`."""
+    read, blobs = stepped_into("read", tx.read, between), stepped_into("blobs", tx.blobs, between)
+    return stepped_into("transaction", tx, between, read=read, blobs=blobs)
+
+
 class _SteppedInto:
     def __init__(self, room: str, inner: object, between: Between, replaced: dict[str, object]) -> None:
         self._room = room

@@ -80,16 +80,42 @@ class BlobContract(Contract):
         digests = {bench.backend.blobs.put(workspace, [b"picture"]) for workspace in (mine, yours)}
         (digest,) = digests
         with pytest.raises(KeyboardInterrupt), bench.backend.transaction() as tx:
-            assert tx.drop_blob(mine, digest)
+            assert tx.blobs.drop(mine, digest)
             raise KeyboardInterrupt
         assert list(bench.backend.blobs.list_digests(mine)) == [digest]
 
         with bench.backend.transaction() as tx:
-            dropped = [tx.drop_blob(mine, digest) for _ in range(2)]
+            dropped = [tx.blobs.drop(mine, digest) for _ in range(2)]
 
         assert dropped == [True, False]
         assert list(bench.backend.blobs.list_digests(mine)) == []
         assert list(bench.backend.blobs.list_digests(yours)) == [digest]
+
+    def test_a_blob_is_kept_with_its_transaction_or_not_at_all(self, bench: Workbench) -> None:  # D-2
+        blobs, workspace = bench.backend.blobs, bench.workspace()
+        with pytest.raises(KeyboardInterrupt), bench.backend.transaction() as tx:
+            tx.blobs.put(workspace, [b"a picture"])
+            raise KeyboardInterrupt
+        assert list(blobs.list_digests(workspace)) == []
+
+        with bench.backend.transaction() as tx:
+            digest = tx.blobs.put(workspace, [b"a ", b"picture"])
+            inside = list(tx.blobs.list_digests(workspace)), b"".join(tx.blobs.get(workspace, digest))
+
+        assert inside == ([digest], b"a picture")
+        assert b"".join(blobs.get(workspace, digest)) == b"a picture"
+
+    def test_a_transaction_gives_a_blob_to_another_workspace(self, bench: Workbench) -> None:  # N-1
+        here, there = bench.workspace("here"), bench.workspace("there")
+        data = bytes(range(256)) * 4_000
+        digest = bench.backend.blobs.put(here, [data])
+
+        with bench.backend.transaction() as tx:
+            tx.blobs.put(there, tx.blobs.get(here, digest))
+            tx.blobs.drop(here, digest)
+
+        assert list(bench.backend.blobs.list_digests(here)) == []
+        assert b"".join(bench.backend.blobs.get(there, digest)) == data
 
 
 class DraftContract(Contract):

@@ -69,7 +69,7 @@ class ListingContract(Contract):
 
         entry = bench.conversations(workspace)[0]
 
-        row = bench.row(uid)
+        row = bench.read(lambda reader: reader.find_row(uid))
         assert row is not None
         registers = (Register("persona", None, persona), Register("title", "On names", title))
         assert entry == ConversationEntry(uid, "c1", workspace, row, row.activity.seq, registers)

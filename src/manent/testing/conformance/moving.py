@@ -58,6 +58,8 @@ class MoveContract(Contract):
         assert set(map(tuple, move.found(None, id).values())) == {(move.uid,)}
         assert bench.stream(move.uid) == StreamInfo(move.uid, move.there, id)
         assert [(e.id, e.workspace) for e in bench.conversations(None)] == [(id, move.there)]
+        row = bench.read(lambda reader: reader.find_row(move.uid))
+        assert row is not None and row.workspace == move.there
 
     def test_another_id_frees_the_one_before(self, bench: Workbench, move: Move) -> None:
         bench.write(lambda tx: tx.move_stream(StreamInfo(move.uid, move.here, "c2")))

@@ -96,6 +96,8 @@ class OwnerContract(Contract):
         put_owner(bench, yours, "c1", an_owner(epoch=2))
 
         assert owner_of(bench, mine, "c1") is None
+        assert bench.read(lambda reader: list(reader.list_owners(mine))) == []
+        assert bench.read(lambda reader: list(reader.list_owners(yours))) == [("c1", an_owner(epoch=2))]
         assert owner_of(bench, yours, "c1") == an_owner(epoch=2)
 
     def test_each_workspace_has_an_owner_of_its_own(self, bench: Workbench) -> None:  # N-1
