@@ -61,7 +61,7 @@ class Told(NamedTuple):
 def killed_in_the_middle(path: Path, name: str, lines: int) -> Told:
     """Run a writer, and kill it behind so many lines, at whatever it does then."""
     command = [sys.executable, "-c", PROGRAM, str(path), name]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as writer:
         assert writer.stdout is not None
         told = [tuple(writer.stdout.readline().split()) for _ in range(lines)]
         writer.kill()

@@ -12,8 +12,9 @@ class AsyncConversation(Twin[Conversation]):
     `Conversation` for an event loop: the same calls, awaited. Get one from an `AsyncStore`.
 
     Every method is a coroutine, and so is everything that is a property of `Conversation`, such as
-    `await conversation.title()`. `id` alone costs nothing and stays an attribute. What is said there of
-    arguments, results and errors holds here.
+    `await conversation.title()`, `is_open()`, `pinned()` and `tags()`. Without its parentheses such a name is
+    a method, which is always true: `if conversation.is_open:` asks nothing. `id` alone costs nothing and
+    stays an attribute. What is said there of arguments, results and errors holds here.
 
     After `CancelledError` a call that writes is whole or absent and is not under way any more: look, or
     repeat it with the same `idempotency_key`.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable, Generator
-from functools import partial, wraps
+from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec
 
@@ -17,11 +19,21 @@ P = ParamSpec("P")
 
 
 class Opening:
-    """A store that is about to be opened: await it, or enter it with `async with`, which also closes it."""
+    """
+    A store that is about to be opened: await it, or enter it with `async with`, which also closes it.
 
-    def __init__(self, work: Callable[[], Store]) -> None:
+    Args:
+        work: opens it.
+        url: where it is, for people.
+    """
+
+    def __init__(self, work: Callable[[], Store], url: str) -> None:
         self._work = work
+        self._url = url
         self._store: AsyncStore | None = None
+
+    def __repr__(self) -> str:
+        return f"<Opening of {self._url}: await it, or use it in `async with`>"
 
     def __await__(self) -> Generator[Any, None, AsyncStore]:
         return self._open().__await__()
@@ -46,16 +58,33 @@ class Opening:
             raise
 
 
-def _opening(function: Callable[P, Store]) -> Callable[P, Opening]:
-    @wraps(function)
-    def twin(*args: P.args, **kwargs: P.kwargs) -> Opening:
-        return Opening(partial(function, *args, **kwargs))
+def _taking(
+    function: Callable[P, Store],
+) -> Callable[[Callable[..., Opening]], Callable[P, Opening]]:
+    """Let a function show the parameters of another one as its own, beside its own result."""
 
-    return twin
+    def shown(twin: Callable[..., Opening]) -> Callable[P, Opening]:
+        own, others = inspect.signature(twin), inspect.signature(function)
+        signature = others.replace(return_annotation=own.return_annotation)
+        vars(twin)["__signature__"] = signature  # what `help` and `inspect` read
+        return twin
+
+    return shown
 
 
-aopen = _opening(opening.open)
-"""`manent.open` for an event loop: `async with aopen(url) as store`, or `store = await aopen(url)`."""
+@_taking(opening.open)
+def aopen(url: str | os.PathLike[str], **settings: Any) -> Opening:
+    """
+    Open a store for an event loop: await it, or use it in `async with`, which closes the store at its end.
+
+        async with manent.aopen("conversations.db") as store: ...
+        store = await manent.aopen("conversations.db")  # close it with `await store.aclose()`
+
+    Arguments and errors are those of `manent.open`. Nothing happens before it is awaited or entered, and then
+    it does so on a thread.
+    """
+    return Opening(partial(opening.open, url, **settings), f"{url}")
+
 
 import_path = long_write(opening.import_path)
 """`opening.import_path` for an event loop. While the source itself is read, a cancelled call goes on."""

@@ -87,7 +87,7 @@ def replace(runtime: Runtime, tx: Transaction, id: str) -> None:
     Remove what has this id, be it only what was said of a reserved one; its owner goes on owning the id.
 
     Raises:
-        SparedError: it is pinned, has an open turn, or belongs to another live process.
+        SparedError: it is pinned, has a turn that was begun and not ended, or a live owner elsewhere.
     """
     workspace = ensure_workspace(runtime, tx)
     for stream in tx.read.find_ids(workspace, id):

@@ -54,7 +54,11 @@ class Described(Handle):
         self._put("persona", None if persona is None else _text(persona, "persona") or None)
 
     def set_project(self, project: str | None) -> None:
-        """Set what the conversation belongs to, such as a folder; None or "" unsets it."""
+        """
+        Set what the conversation belongs to, such as a folder; None or "" unsets it.
+
+        Lists compare it exactly, as text: a folder under another spelling is another project.
+        """
         self._put("project", None if project is None else _text(project, "project") or None)
 
     def set_key(self, key: str | None) -> None:
@@ -161,7 +165,7 @@ class Described(Handle):
 
     @property
     def project(self) -> str | None:
-        """What it belongs to."""
+        """What it belongs to, as it was set; compared exactly, as text."""
         return self._described("project").project
 
     @property

@@ -36,7 +36,7 @@ class Ownable(Handle):
         Become the conversation's owner, unless another process that lives is.
 
         An owner that died has left it behind. Claiming once more gives the same epoch. The conversation need
-        not be there yet.
+        not be there yet. Ownership is between processes: all threads, tasks and windows of one share a claim.
 
         Args:
             force: take it from whoever has it: its appends with its epoch are refused from then on.
@@ -86,7 +86,14 @@ class Ownable(Handle):
         return found is not None
 
     def release(self, *, epoch: int | None = None) -> bool:
-        """Give up this process's claim; return whether it had one. Another one's is left alone (O-3)."""
+        """
+        Give up this process's claim; return whether it had one. Another one's is left alone (O-3).
+
+        Whoever calls this first ends it for the whole process. Closing the store releases nothing.
+
+        Args:
+            epoch: only if this is still the present one.
+        """
         with self._runtime.backend.transaction() as tx:
             found = self._own(tx, epoch)
             if found is not None:
@@ -94,7 +101,11 @@ class Ownable(Handle):
         return found is not None
 
     def live_owner(self) -> Owner | None:
-        """The owner as recorded, alive or not; None when nobody claimed the conversation."""
+        """
+        The owner as recorded, alive or not; None when nobody claimed the conversation.
+
+        Whether its process still runs says `is_owner_live`.
+        """
         with self._runtime.backend.reading() as reader:
             place = _find_place(self._runtime, reader, self._target)
             return reader.find_owner(*place) if place is not None else None

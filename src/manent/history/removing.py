@@ -37,6 +37,8 @@ def find_reasons(reader: Reader, info: StreamInfo, guards: Guards) -> tuple[str,
     """
     Why a conversation is spared: the one rule for deleting, pruning, retention and archives. () removes it.
 
+    An open turn is one that `turn_started` began and nothing has ended; an unanswered question alone is none.
+
     Args:
         guards: whether an owner keeps others from removing what it owns.
     """

@@ -102,8 +102,9 @@ class Store(Whole):
             project: what it belongs to, such as a folder.
             continues: the conversation that this one goes on from.
             spawned_by: the conversation that runs this one; it is then never offered as the latest.
-            max_conversations: prune the workspace to this many, least recently active first, sparing what is
-                pinned, owned by a live process, or has an open turn; 0 never prunes. Appends never do.
+            max_conversations: prune the workspace to this many, least recently active first; 0 never prunes,
+                and appends never do. Spared is what is pinned, owned by a live process, or in a turn that
+                `turn_started` began and that has not ended. An unanswered question alone spares nothing.
 
         Raises:
             WorkspaceRequiredError: on the owner's handle.
@@ -141,7 +142,7 @@ class Store(Whole):
 
         Raises:
             AlreadyExistsError: the id is taken and `replace` is not given.
-            SparedError: what would be replaced is pinned, has an open turn or a live owner elsewhere.
+            SparedError: what would be replaced is spared, as in `delete`.
         """
         registers = described(title=title, persona=persona, project=project)
         with self._runtime.backend.transaction() as tx:
@@ -156,7 +157,7 @@ class Store(Whole):
         A conversation whose id is known before it is there: it begins with its first turn or message.
 
         Nothing is written. It can be claimed, linked and described at once. An id that is there already leads
-        to that conversation.
+        to that conversation; the id of one that has not begun, with what was set on it, is reached only so.
 
         Raises:
             WorkspaceRequiredError: on the owner's handle.
@@ -183,7 +184,8 @@ class Store(Whole):
 
         Args:
             reason: kept in the record of the deletion.
-            force: also what is pinned, has an open turn or a live owner elsewhere.
+            force: also what is spared: pinned, owned by another live process, or in a turn that
+                `turn_started` began and that has not ended. An unanswered question alone spares nothing.
 
         Raises:
             NotFoundError, AmbiguousPrefixError: as `conversation`; of one that is only reserved, what was
@@ -265,10 +267,10 @@ class Store(Whole):
         The conversation to offer for going on, or None.
 
         The most recently active one that was not ended, that no other conversation runs, and in which the
-        last word was said here rather than imported.
+        last word was said here rather than imported; one that was begun and never spoken in counts too.
 
         Args:
-            project: only those of this project.
+            project: only those of exactly this project, compared as text.
         """
         with self._runtime.backend.reading() as reader:
             entry = resuming.find_latest_open(self._runtime, reader, project)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from manent.model.parts import AnyPart, Usage
+
+ReadBytes = Callable[[], Iterator[bytes]]
+"""Gives the bytes of a file in pieces, when they are wanted. May raise FormatError: they cannot be read."""
 
 
 class ImportedMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +27,8 @@ class ImportedMessage(msgspec.Struct, frozen=True, kw_only=True):
         claim_ns: the source's time, nanoseconds since 1970 UTC; None where it states none.
         hidden: injected or of no person (instructions, snapshots, settings).
         native: the raw record, byte for byte; several lines where one message is several records.
+        metadata: what the source says about the message and is no part of it, such as feedback.
+        files: for file parts whose bytes the source has: the place among `parts`, and what reads them.
         records: how many records of the source it stands for.
         place: file and line, for reports.
     """
@@ -38,7 +44,24 @@ class ImportedMessage(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
     usage: Usage | None = None
     author: str | None = None
+    metadata: dict[str, Any] | None = None
+    files: tuple[tuple[int, ReadBytes], ...] = ()
     records: int = 1
+
+
+class ImportedLink(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    How a conversation of a source came from another one of the same format.
+
+    Args:
+        relation: `continues`, `spawned_by` or `copied_from`.
+        native_id: the other conversation's; it may come later, or never.
+        message_native_id: the message of the other one where this one begins, if the source tells.
+    """
+
+    relation: str
+    native_id: str
+    message_native_id: str | None = None
 
 
 class ImportedConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +80,7 @@ class ImportedConversation(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     head_native_id: str | None = None
     details: dict[str, Any] | None = None
+    links: tuple[ImportedLink, ...] = ()
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import pydoc
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,13 @@ PAIRS: list[tuple[type, type]] = [
     (Roadmaps, AsyncRoadmaps),
     (Workspaces, AsyncWorkspaces),
 ]
-ATTRIBUTES = {"Store.url", "Store.wal_fallback_notice", "Conversation.id"}
+ATTRIBUTES = {
+    "Store.url",
+    "Store.wal_fallback_notice",
+    "Store.roadmaps",
+    "Store.workspaces",
+    "Conversation.id",
+}
 """What costs nothing, and so is not awaited."""
 
 OTHER_NAMES = {"close": "aclose"}
@@ -46,6 +53,7 @@ WRITES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("end", ("new",), {}),
     ("reopen", (), {}),
     ("set_persona", ("p",), {}),
+    ("set_key", ("new key",), {}),
     ("set_project", ("p",), {}),
     ("add_tags", ("b", "a"), {}),
     ("remove_tags", ("old",), {}),
@@ -74,6 +82,9 @@ READS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("stats", (), {}),
     ("metadata", (), {}),
     ("title", (), {}),
+    ("key", (), {}),
+    ("persona", (), {}),
+    ("project", (), {}),
     ("end_reason", (), {}),
     ("is_open", (), {}),
     ("tags", (), {}),
@@ -133,15 +144,27 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "conversations.db"
 
 
+def fill(store: manent.Store, id: str) -> None:
+    """Begin the conversation that the calls are tried on, and the other one."""
+    store.create_with_id("other").append_turn("else", "where")
+    begun = store.create_with_id(id, "before", key="old key", persona="somebody", project="/p")
+    begun.append_message(manent.Message(role="user", parts="hello", id="m1"))
+    begun.add_tags("old")
+    begun.pin()
+
+
 @pytest.fixture
 def store(path: Path) -> Iterator[manent.Store]:
     with manent.open(path) as store:
-        store.create_with_id("other").append_turn("else", "where")
-        for id in ("one", "two"):
-            begun = store.create_with_id(id, "before")
-            begun.append_message(manent.Message(role="user", parts="hello", id="m1"))
-            begun.add_tags("old")
-            begun.pin()
+        fill(store, "one")
+        yield store
+
+
+@pytest.fixture
+def beside(path: Path) -> Iterator[manent.Store]:
+    """Another workspace of the same store, with a conversation like the first one but for its id."""
+    with manent.open(path, workspace="beside") as store:
+        fill(store, "two")
         yield store
 
 
@@ -176,6 +199,19 @@ def test_opening_takes_what_opening_takes() -> None:
     assert parameters(manent.aopen) == parameters(manent.open)
 
 
+def test_opening_has_a_name_and_words_of_its_own_and_says_what_it_gives() -> None:
+    shown = pydoc.plain(pydoc.render_doc(manent.aopen))
+
+    assert "\naopen(url: " in shown
+    assert "async with" in shown
+    assert inspect.signature(manent.aopen).return_annotation == "Opening"
+
+
+def test_what_aopen_gives_says_that_it_has_to_be_awaited(path: Path) -> None:
+    assert repr(manent.aopen(path)) == f"<Opening of {path}: await it, or use it in `async with`>"
+    assert not path.exists()
+
+
 def test_a_resumption_says_the_same() -> None:
     from manent.history.resuming import Resumption
 
@@ -193,7 +229,12 @@ def test_a_twin_has_a_name_of_its_own_and_the_words_of_its_method() -> None:
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), WRITES, ids=str)
 def test_a_write_through_one_is_read_through_the_other(
-    store: manent.Store, path: Path, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    store: manent.Store,
+    beside: manent.Store,
+    path: Path,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> None:
     async def write() -> None:
         async with manent.aopen(path) as awaited:
@@ -201,9 +242,9 @@ def test_a_write_through_one_is_read_through_the_other(
             await value_of(conversation, name, args, kwargs)
 
     asyncio.run(write())
-    value_of(store.conversation("two"), name, args, kwargs)
+    value_of(beside.conversation("two"), name, args, kwargs)
 
-    assert observe(store.conversation("one")) == observe(store.conversation("two"))
+    assert observe(store.conversation("one")) == observe(beside.conversation("two"))
 
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), READS, ids=str)

@@ -193,6 +193,16 @@ def test_an_owner_that_cannot_be_judged_is_live_while_its_heartbeat_is_near(age_
     assert is_live(owner(), Saying(Life.UNKNOWN), NOON_NS + age_ns) is live  # O-1
 
 
+@pytest.mark.parametrize(("minutes", "seconds", "live"), [(59, 59, True), (60, 0, False)])
+@pytest.mark.parametrize("direction", [1, -1], ids=["before", "after"])
+def test_an_owner_that_cannot_be_judged_is_stale_after_an_hour(
+    minutes: int, seconds: int, live: bool, direction: int
+) -> None:  # O-1
+    age_ns = direction * (minutes * 60 + seconds) * 1_000_000_000
+
+    assert is_live(owner(NOON_NS - age_ns), Saying(Life.UNKNOWN), NOON_NS) is live
+
+
 def test_how_near_a_heartbeat_must_be_is_the_callers_choice() -> None:  # O-1
     found = [is_live(owner(), Saying(Life.UNKNOWN), NOON_NS + 9, stale_after_ns=limit) for limit in (9, 10)]
 

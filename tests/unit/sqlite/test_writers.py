@@ -159,6 +159,23 @@ def test_a_copy_beside_its_original_in_one_process_is_another_writer(
     assert {turn.writer for turn in turns[::2]}.isdisjoint(turn.writer for turn in turns[1::2])
 
 
+def test_a_copy_has_no_owner_once_it_is_written_to(path: Path, conversation_id: str) -> None:  # O-1, L-4
+    other = path.with_name("other.db")
+    with manent.open(path) as store:
+        assert isinstance(store.conversation(conversation_id).claim(), manent.Claimed)
+        with backend_of(store).reading() as reader:
+            (workspace,) = (info.uid for info in reader.list_workspaces())
+    shutil.copyfile(path, other)
+
+    append(other, conversation_id, turns=1)
+
+    owners = []
+    for each in (path, other):
+        with manent.open(each) as store, backend_of(store).reading() as reader:
+            owners.append(len(reader.list_owners(workspace)))
+    assert owners == [1, 0]
+
+
 @pytest.mark.parametrize("same_file", [True, False])
 def test_an_older_copy_that_was_put_back_goes_on_as_another_writer(
     path: Path, conversation_id: str, same_file: bool

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import manent
 from manent.model.records import FindingKind, Report
 from tests.unit.verify.victim import FAR, FIRST, LAST, MIDDLE, A, B, Column, Victim, columns_of
 
@@ -92,6 +93,13 @@ class TestEvents:
     ) -> None:  # C-3
         row = {"leaves": victim.leaves(MIDDLE), "streams": "id = 'a'"}.get(table, f"stream = {A}")
         victim.tamper(f"UPDATE {table} SET {column} = CAST(x'ff' AS TEXT) WHERE {row}")
+
+        assert (FindingKind.UNREADABLE, f"conversation:{victim.uid}") in victim.found()
+
+    def test_a_register_that_is_no_json_is_found_in_its_conversation(self, victim: Victim) -> None:  # C-3
+        with manent.open(victim.path) as store:
+            store.conversation("a").rename("a title")
+        victim.tamper(f"UPDATE registers SET value = x'7b' WHERE stream = {A} AND field = 'title'")
 
         assert (FindingKind.UNREADABLE, f"conversation:{victim.uid}") in victim.found()
 

@@ -26,6 +26,7 @@ class Inside:
         self.state = state
 
     def changing(self) -> AbstractContextManager[State]:
+        """The state of the transaction, which its commit keeps."""
         return nullcontext(self.state)
 
 

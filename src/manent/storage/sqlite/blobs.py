@@ -30,9 +30,11 @@ class Inside:
         self._reader = reader
 
     def writing(self) -> AbstractContextManager[apsw.Connection]:
+        """The connection of the transaction, which its commit keeps."""
         return nullcontext(self._reader.connection)
 
     def reading(self) -> AbstractContextManager[SqliteReader]:
+        """The reader of the transaction, which sees its writes."""
         return nullcontext(self._reader)
 
 
