@@ -10,9 +10,11 @@ import pytest
 
 import manent
 from manent.seeds import ConversationStore, migrate_legacy
+from manent.storage.sqlite.engine import FORMAT
 from tests.processes import ChildFailedError, run, run_together, start
 from tests.unit.seeds.programs import migrate_and_die, open_at_once
 from tests.unit.seeds.trees import a_record, old_key, plant
+from tests.unit.sqlite.migrating import unpack_format_1
 
 SESSIONS = 30
 
@@ -27,12 +29,17 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path, project: Path) -> Path:
-    """A folder with 30 old sessions, and a database that an earlier version made without any of them."""
+    """A folder with 30 old sessions, and a database that an earlier release made without any of them."""
     root = tmp_path / "root"
     for number in range(SESSIONS):
         plant(root, a_record(project, number))
-    manent.open(root / "conversations.db").close()
+    unpack_format_1(root / "conversations.db")
     return root
+
+
+def format_of(database: Path) -> int:
+    """The format that a closed store says it has: SQLite keeps it at byte 60."""
+    return int.from_bytes(database.read_bytes()[60:64], "big")
 
 
 def sessions(root: Path, project: Path) -> list[str]:
@@ -52,11 +59,16 @@ ALL = [f"conversation {number}" for number in range(SESSIONS)]
 
 def test_case_42_a_database_that_is_there_already_hides_no_session(root: Path, project: Path) -> None:
     old = list(files_below(root / "conversations"))
+    assert format_of(root / "conversations.db") == 1 < FORMAT
 
     assert sessions(root, project) == ALL
 
     assert sessions(root, project) == ALL
     assert list(files_below(root / "conversations.imported")) == old
+    assert format_of(root / "conversations.db") == FORMAT
+    with manent.open(root / "conversations.db", workspace="garden") as store:
+        assert store.list()  # what the earlier release has kept
+        assert store.verify().ok
 
 
 def test_case_42_killed_after_the_10th_it_goes_on_and_none_is_there_twice(root: Path, project: Path) -> None:

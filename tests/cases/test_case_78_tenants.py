@@ -10,8 +10,7 @@ import pytest
 import manent
 from manent.errors import NotFoundError
 from manent.parts import Citation
-from manent.seeds import ConversationService, ConversationStore, SessionRepo
-from manent.seeds.conversation_service import ConversationMessage
+from manent.seeds import ConversationMessage, ConversationService, ConversationStore, SessionRepo
 from tests.stores import questions
 
 SESSION = "New Session 0"

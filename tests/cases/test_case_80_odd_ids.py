@@ -9,8 +9,10 @@ import pytest
 
 import manent
 from manent.errors import InputError
+from manent.parts import FilePart
 from manent.seeds import ConversationStore
-from tests.stores import questions
+from manent.storage.sqlite.backend import SqliteBackend
+from tests.stores import backend_of, questions
 
 REFUSED = ["", "  "]
 TAKEN = [
@@ -28,6 +30,7 @@ TAKEN = [
     "a\nb",
     "%2e%2e%2fx",
 ]
+PICTURE = b"\x89PNG and so on"
 IN_THE_ALPHABET = {"CON", "x" * 300}
 
 
@@ -97,6 +100,30 @@ def test_case_80_an_odd_id_can_be_claimed_linked_and_described_before_it_is_ther
         assert questions(store, id) == ["q"]
         assert [summary.id for summary in store.roadmaps.list()] == [id]
         assert store.verify().ok
+
+
+@pytest.mark.parametrize("id", TAKEN, ids=ascii)
+def test_case_80_an_attachment_under_an_odd_id_stays_in_the_store(inside: Path, id: str) -> None:  # N-2
+    with manent.open(inside / "conversations.db", workspace=id) as store:
+        conversation = store.create_with_id(id)
+        backend = backend_of(store)
+        workspace = _workspace(backend)
+        digest = backend.blobs.put(workspace, [PICTURE])
+        file = FilePart(name=id, media_type=id, digest=digest, uri=id, state="stored")
+        conversation.append_message(manent.Message(role="user", parts=[file], id=id))
+
+        assert conversation.get_message(id).parts == (file,)
+        assert b"".join(backend.blobs.get(workspace, digest)) == PICTURE
+        assert store.delete(id) == id
+        assert backend.blobs.list_digests(workspace) == []
+
+    assert all(name.startswith("conversations.db") for name in names(inside))
+
+
+def _workspace(backend: SqliteBackend) -> str:
+    with backend.reading() as reader:
+        (info,) = reader.list_workspaces()
+        return info.uid
 
 
 @pytest.mark.parametrize("id", REFUSED)

@@ -3,7 +3,7 @@ The page of counterparts: what the systems that manent replaces called a thing, 
 
     python -m tests.docs.counterparts
 
-writes `docs/reference/counterparts.md` from the checklist beside it. Every row names the test that shows it.
+writes `docs/reference/counterparts.md` from the checklist beside it. Every row names the tests that show it.
 """
 
 from __future__ import annotations
@@ -30,22 +30,32 @@ TITLES = {
 HEAD = """# Counterparts
 
 What each name of the systems that manent replaces is here. *Same*: it does what its document says.
-*Changed*: it does something else, for the reason that stands there. *Later*: it is not there yet. Each row
-names a test that shows it.
+*Changed*: it does something else, for the reason that stands there. *Later*: it is not there yet; a test, if
+there is one, shows what there is of it. Each row names the tests that show it. How the façades are used is on
+the page [Façades](seeds.md).
 
 This page is written by `python -m tests.docs.counterparts` from `counterparts.toml`; a test compares the two.
 """
 
 
+UNTESTED = "none: "
+"""How a row that is "later" says that no test shows anything of it; why stands behind."""
+
+
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One name of a document, and what it is here."""
+    """One name of a document, what it is here, and the tests that show it: `<path>::<function>` each."""
 
     document: str
     old: str
     ours: str
     verdict: str
-    test: str = ""
+    tests: list[str]
     because: str = ""
+
+    @property
+    def untested(self) -> bool:
+        """Whether the row says that no test shows anything of it."""
+        return any(test.startswith(UNTESTED) for test in self.tests)
 
 
 def read_rows() -> list[Row]:
@@ -69,7 +79,8 @@ def _lines(rows: list[Row]) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for row in rows:
         verdict = row.verdict if row.verdict == SAME else f"*{row.verdict}*, because {row.because}"
-        cells = (f"`{row.old}`", row.ours, verdict, f"`{row.test}`" if row.test else "–")
+        shown = row.tests[0] if row.untested else ", ".join(f"`{test}`" for test in row.tests)
+        cells = (f"`{row.old}`", row.ours, verdict, shown)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

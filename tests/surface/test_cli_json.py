@@ -62,6 +62,8 @@ def test_list_tells_conversations_and_where_to_go_on(desk: Desk) -> None:  # U-3
                 "key": "str",
                 "project": None,
                 "end_reason": None,
+                "tags": [],
+                "pinned": "bool",
                 "activity_seq": "int",
                 "started_ns": "int",
                 "last_ns": "int",

@@ -56,17 +56,34 @@ def append_turn(
     runtime: Runtime, target: Target, turn: TurnAppended, guard: Guard
 ) -> tuple[StoredEvent, bool]:
     """Append a turn after the head, or find it under its key; return it, and whether it was there."""
+    check_turn(turn)
+    with runtime.backend.transaction() as tx:
+        return append_turn_within(runtime, tx, target, turn, guard)
+
+
+def check_turn(turn: TurnAppended) -> None:
+    """
+    Refuse a turn that cannot be stored, before any transaction begins.
+
+    Raises:
+        InputError: something in it is of another type, or JSON cannot carry it.
+    """
     _check_usage(turn.usage)
     for citation in turn.citations:
         check_part(citation)
     check_storable(turn)
-    with runtime.backend.transaction() as tx:
-        target, row = _reach(runtime, tx, target)
-        if found := find_repeated(tx.read, target, [turn]):
-            return found[0], True
-        _check(runtime, tx, target, row, guard)
-        turn = _under(turn, row.head if row else None)
-        return _record(runtime, tx, target, [turn], row)[0], False
+
+
+def append_turn_within(
+    runtime: Runtime, tx: Transaction, target: Target, turn: TurnAppended, guard: Guard
+) -> tuple[StoredEvent, bool]:
+    """As `append_turn`, of a turn that is checked, beside other writes of one transaction."""
+    target, row = _reach(runtime, tx, target)
+    if found := find_repeated(tx.read, target, [turn]):
+        return found[0], True
+    _check(runtime, tx, target, row, guard)
+    turn = _under(turn, row.head if row else None)
+    return _record(runtime, tx, target, [turn], row)[0], False
 
 
 def append_messages(
@@ -79,25 +96,50 @@ def append_messages(
     guard: Guard,
 ) -> list[StoredEvent]:
     """Append messages, each under the one before, or find them under the key."""
+    batch = to_batch(runtime, messages, idempotency_key)
+    with runtime.backend.transaction() as tx:
+        return append_messages_within(runtime, tx, target, batch, parent=parent, guard=guard)
+
+
+class Batch(NamedTuple):
+    """Messages that are checked, and the events that they become."""
+
+    messages: Sequence[Message]
+    events: Sequence[MessageAdded]
+
+
+def to_batch(runtime: Runtime, messages: Sequence[Message], idempotency_key: str | None = None) -> Batch:
+    """
+    Check messages, at least one, before any transaction begins.
+
+    Raises:
+        InputError: one is of another type, or JSON cannot carry it.
+    """
     events = [_to_event(message, runtime) for message in messages]
     if idempotency_key is not None:
         size = len(events)
         events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key, batch_size=size)
     for event in events:
         check_storable(event)
-    named = [message.id is not None for message in messages]
-    with runtime.backend.transaction() as tx:
-        target, row = _reach(runtime, tx, target)
-        if found := find_repeated(tx.read, target, events, named):
-            return found
-        _check(runtime, tx, target, row, guard)
-        _refuse_taken_ids(tx.read, target, messages)
-        above = _parent_id(tx.read, target, row, parent)
-        chained = []
-        for event in events:
-            chained.append(_under(event, above))
-            above = event.message_id
-        return _record(runtime, tx, target, chained, row)
+    return Batch(messages, events)
+
+
+def append_messages_within(
+    runtime: Runtime, tx: Transaction, target: Target, batch: Batch, *, parent: Parent, guard: Guard
+) -> list[StoredEvent]:
+    """As `append_messages`, beside other writes of one transaction."""
+    target, row = _reach(runtime, tx, target)
+    named = [message.id is not None for message in batch.messages]
+    if found := find_repeated(tx.read, target, batch.events, named):
+        return found
+    _check(runtime, tx, target, row, guard)
+    _refuse_taken_ids(tx.read, target, batch.messages)
+    above = _parent_id(tx.read, target, row, parent)
+    chained = []
+    for event in batch.events:
+        chained.append(_under(event, above))
+        above = event.message_id
+    return _record(runtime, tx, target, chained, row)
 
 
 def _record(

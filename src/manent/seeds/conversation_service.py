@@ -16,15 +16,22 @@ from typing import Any, Literal
 
 import msgspec
 
-from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
+from manent.errors import InputError, NotFoundError
+from manent.history.appending import Guard, append_messages_within, to_batch
 from manent.history.conversation import Conversation
-from manent.history.store import Store
+from manent.history.recording import record
+from manent.history.resolving import find_key, only_one, to_target
+from manent.history.runtime import Target
+from manent.history.workspaces import ensure_workspace
+from manent.model.events import ConversationCreated
 from manent.model.ids import check_name
+from manent.model.log import KEY_FIELD, Pending, StreamInfo
 from manent.model.paging import check_limit
 from manent.model.parts import AnyPart, TextPart, ToolCallPart, ToolResultPart, json_text
 from manent.model.records import Message, StoredMessage
 from manent.search.folding import fold
-from manent.seeds.inside import runtime_of
+from manent.seeds.inside import Within
+from manent.storage.port import Transaction
 
 ROLES = ("user", "assistant")
 _PAGE = 200
@@ -55,7 +62,11 @@ class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationStats(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts over a user's messages, by query, and the claimed times of the first and the last one."""
+    """
+    Counts over a user's messages, by query, and of the claims of time the first one made, and the greatest.
+
+    Both times are None for a user without messages.
+    """
 
     telegram_id: str
     message_count: int
@@ -65,7 +76,7 @@ class ConversationStats(msgspec.Struct, frozen=True, kw_only=True):
     last_message_at: str | None
 
 
-class ConversationService:
+class ConversationService(Within):
     """
     The conversations of a bot's users, in the workspace of a store.
 
@@ -80,17 +91,9 @@ class ConversationService:
         store: a handle of a workspace. Closing it is the caller's.
 
     Raises:
+        InputError: it is something else.
         WorkspaceRequiredError: it is the owner's handle.
     """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._runtime = runtime_of(store)
-        if self._runtime.workspace is None:
-            raise WorkspaceRequiredError
-
-    def __repr__(self) -> str:
-        return f"<ConversationService {self._store!r}>"
 
     def ensure_conversation_table(self, telegram_id: int | str) -> str:
         """
@@ -98,9 +101,12 @@ class ConversationService:
 
         Raises:
             InputError: the id is neither a whole number nor a text that is not blank.
+            StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
         """
         key = _key(telegram_id)
-        self._store.conversation(key=key, create=True)
+        if self._find(telegram_id) is None:
+            with self._runtime.backend.transaction() as tx:
+                self._ensure(tx, key)
         return key
 
     def save_message(self, telegram_id: int | str, message: ConversationMessage) -> None:
@@ -108,19 +114,17 @@ class ConversationService:
         Append a message to a user's conversation, which begins with it when it is not there.
 
         Raises:
-            InputError: another role than `user` and `assistant`, tool calls or results of another shape, or a
-                time that is none. Nothing was written.
-            StoreBusyError, StorageFullError, ReadOnlyError: nothing was written.
+            InputError: no `ConversationMessage`, another role than `user` and `assistant`, tool calls or
+                results of another shape, or a time that is none. Nothing was written.
+            StoreBusyError, StorageFullError, ReadOnlyError: nothing was written; no conversation has begun.
         """
-        if message.role not in ROLES:
-            raise InputError(f"role is 'user' or 'assistant', not {message.role!r}.")
-        if not isinstance(message.content, str):
-            raise InputError(f"content is text, not {type(message.content).__name__}.")
-        parts = [TextPart(message.content), *_calls(message.tool_calls), *_results(message.tool_results)]
+        key, said = _key(telegram_id), _to_stored(message)
         claim_ns = None if message.created_at is None else _to_ns(message.created_at)
-        key = self.ensure_conversation_table(telegram_id)
         runtime = self._runtime if claim_ns is None else self._runtime._replace(clock=lambda: claim_ns)
-        Store(runtime).conversation(key=key).append_message(Message(role=message.role, parts=parts))
+        batch = to_batch(runtime, [said])
+        with runtime.backend.transaction() as tx:
+            target = self._ensure(tx, key)
+            append_messages_within(runtime, tx, target, batch, parent=None, guard=Guard())
 
     def get_recent_messages(self, telegram_id: int | str, limit: int) -> list[ConversationMessage]:
         """
@@ -145,8 +149,8 @@ class ConversationService:
         Raises:
             InputError: a limit below 1.
         """
-        if isinstance(keywords, str):
-            raise InputError("keywords is a list of texts, not one text.")
+        if isinstance(keywords, str) or not all(isinstance(keyword, str) for keyword in _listed(keywords)):
+            raise InputError("keywords is a list of texts, not one text or anything else.")
         wanted = [folded for keyword in keywords if (folded := fold(keyword.strip()))]
         found = (
             message
@@ -156,16 +160,23 @@ class ConversationService:
         return [_to_message(message) for message in islice(found, check_limit(limit))][::-1]
 
     def get_conversation_stats(self, telegram_id: int | str) -> ConversationStats:
-        """Counts over a user's messages; nothing but zeros for a user who never wrote."""
-        messages = list(self._newest_first(telegram_id))
-        times = [_to_text(message.claim_ns) for message in messages]
+        """
+        Counts over a user's messages; nothing but zeros for a user who never wrote.
+
+        They are counted by query, and no message is read. What other programs put into the conversation
+        counts by its role too, hidden or on another branch. What was removed does not.
+        """
+        conversation = self._find(telegram_id)
+        found = conversation.stats() if conversation is not None else None
+        by_role = [found.messages[role] if found else 0 for role in ROLES]
+        told = found if found and any(by_role) else None
         return ConversationStats(
             telegram_id=str(telegram_id),
-            message_count=len(messages),
-            user_messages=sum(message.role == "user" for message in messages),
-            assistant_messages=sum(message.role == "assistant" for message in messages),
-            first_message_at=times[-1] if times else None,
-            last_message_at=times[0] if times else None,
+            message_count=sum(by_role),
+            user_messages=by_role[0],
+            assistant_messages=by_role[1],
+            first_message_at=_to_text(told.first_ns) if told else None,
+            last_message_at=_to_text(told.last_ns) if told else None,
         )
 
     def _newest_first(self, telegram_id: int | str) -> Iterator[StoredMessage]:
@@ -179,6 +190,20 @@ class ConversationService:
             if before is None:
                 return
 
+    def _ensure(self, tx: Transaction, key: str) -> Target:
+        """
+        A user's conversation, which begins here when it is not there.
+
+        Its beginning states no time, since the times of a conversation here are those of its messages.
+        """
+        if found := find_key(self._runtime, tx.read, key):
+            return to_target(only_one(key, found))
+        workspace, uid = ensure_workspace(self._runtime, tx), self._runtime.new_id()
+        tx.put_stream(StreamInfo(uid, workspace, uid))
+        record(tx, uid, [Pending(ConversationCreated(), self._runtime.new_id(), None)])
+        tx.put_metadata(uid, KEY_FIELD, key)
+        return Target(uid, uid)
+
     def _find(self, telegram_id: int | str) -> Conversation | None:
         try:
             return self._store.conversation(key=_key(telegram_id))
@@ -190,6 +215,29 @@ def _key(telegram_id: int | str) -> str:
     if isinstance(telegram_id, bool) or not isinstance(telegram_id, int | str):
         raise InputError(f"A telegram id is a whole number or text, not {type(telegram_id).__name__}.")
     return check_name(f"telegram:{check_name(str(telegram_id), 'telegram id')}", "key")
+
+
+def _to_stored(message: ConversationMessage) -> Message:
+    """
+    A message as the store takes it.
+
+    Raises:
+        InputError: it is none, or something in it is none.
+    """
+    if not isinstance(message, ConversationMessage):
+        raise InputError(f"A message is a ConversationMessage, not {type(message).__name__}.")
+    if message.role not in ROLES:
+        raise InputError(f"role is 'user' or 'assistant', not {message.role!r}.")
+    if not isinstance(message.content, str):
+        raise InputError(f"content is text, not {type(message.content).__name__}.")
+    parts = [TextPart(message.content), *_calls(message.tool_calls), *_results(message.tool_results)]
+    return Message(role=message.role, parts=parts)
+
+
+def _listed(keywords: Sequence[str]) -> Sequence[object]:
+    if not isinstance(keywords, Sequence):
+        raise InputError(f"keywords is a list of texts, not {type(keywords).__name__}.")
+    return keywords
 
 
 # --- tools

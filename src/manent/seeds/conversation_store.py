@@ -22,7 +22,7 @@ from manent.history.resolving import resolve
 from manent.history.resuming import find_latest_open
 from manent.history.runtime import Runtime
 from manent.history.workspaces import find_fence, is_there
-from manent.model.ids import Address
+from manent.model.ids import Address, check_text
 from manent.model.old_keys import workspace_key_v1
 from manent.model.paging import check_limit
 from manent.model.parts import PhantomReach, ToolEvent, Usage
@@ -51,6 +51,10 @@ _TOKENS_MAX = (1 << 63) - 1
 class ConversationStore(Claiming, Describing):
     """
     Conversations of one workspace, in the store of a folder. Usable from several threads.
+
+    `delete` removes the session's plan folder too: `<workspace>/.scratch/sessions/<id>`, with whatever is in
+    it. `ConversationStore(root, workspace, plan_folder=None)` leaves all folders alone; another relative path
+    looks for it there.
 
     Ids that a caller gives may be the beginning of exactly one id unless a call says otherwise; they have
     ASCII letters, digits and hyphens only, anything else is an `InputError`. An id of another workspace
@@ -209,14 +213,18 @@ class ConversationStore(Claiming, Describing):
 
         Raises:
             EmptyQueryError: nothing is left to search.
+            InputError: the query is no text, or a limit below 1.
         """
-        return recall(self._store, query, check_limit(limit))
+        return recall(self._store, check_text(query, "query"), check_limit(limit))
 
     # --- deleting and verifying
 
     def delete(self, id: str, *, force: bool = False) -> str:
         """
         Delete a conversation with all that is its own, and the session's plan folder where that can be done.
+
+        The plan folder is `<workspace>/<plan_folder>/<id>`, and goes with whatever is in it. Nothing outside
+        the workspace is touched, and no link is followed.
 
         Args:
             force: also what is pinned, has an open turn or a live owner elsewhere.

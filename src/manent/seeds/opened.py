@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from manent.errors import InputError, NotFoundError, StoreClosedError
@@ -69,7 +68,8 @@ class Opened:
             workspace: the project folder; it must be there.
             max_per_workspace: how many conversations `create` leaves, the least recently active go first;
                 what is pinned, owned by a live process or has an open turn stays. 0 never prunes.
-            plan_folder: where, below the workspace, a session's plans lie; None removes none.
+            plan_folder: where, below the workspace, a session's plans lie: `delete` removes the folder of the
+                session there, with whatever is in it. None removes none.
 
         Raises:
             NotFoundError: there is no such workspace folder.
@@ -93,7 +93,7 @@ class Opened:
             older_names=tuple(older),
         )
         try:
-            self.legacy_report: LegacyReport | None = legacy.migrate(runtime, place)
+            self._legacy_report = legacy.migrate(runtime, place)
             legacy.adopt_old_key(runtime, self._folder)
         except BaseException:
             backend.close()
@@ -117,9 +117,7 @@ class Opened:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -147,6 +145,11 @@ class Opened:
         if self.__dict__.get("_shared") is not None:
             self.close()
         self.__dict__.update(source.__dict__, _shared=joined)
+
+    @property
+    def legacy_report(self) -> LegacyReport | None:
+        """What became of the old JSON tree beside the store at this opening; None when there was none."""
+        return self._legacy_report
 
     @property
     def wal_fallback_notice(self) -> str | None:

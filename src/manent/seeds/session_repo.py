@@ -19,26 +19,33 @@ from typing import Any
 import msgspec
 from blake3 import blake3
 
-from manent.errors import AlreadyExistsError, InputError, NotFoundError, SparedError, WorkspaceRequiredError
+from manent.errors import AlreadyExistsError, InputError, NotFoundError, SparedError
+from manent.history import turns
+from manent.history.appending import Guard, append_turn_within, check_turn
+from manent.history.assembly import to_fresh_turn
 from manent.history.beginning import Beginning, begin, described
-from manent.history.conversation import Conversation
 from manent.history.listing import conversations
-from manent.history.runtime import Runtime
+from manent.history.messages import BEGINNING, Window
+from manent.history.resolving import find_key, only_one, to_target
+from manent.history.runtime import Runtime, Target
 from manent.history.store import Store
 from manent.history.workspaces import find_fence, is_there
-from manent.model.ids import check_name
+from manent.model.events import TurnAppended
+from manent.model.ids import Stamp, check_name, check_text
 from manent.model.log import KEY_FIELD, Register, find_text
 from manent.model.metadata import title_of
 from manent.model.paging import check_limit
-from manent.model.parts import Citation, check_json
+from manent.model.parts import Citation, check_json, plain_str
 from manent.model.records import Turn
 from manent.model.rows import ConversationEntry, ConversationRow, Place
-from manent.seeds.inside import runtime_of
-from manent.storage.port import Span
+from manent.seeds.inside import Within
+from manent.storage.port import Reader, Span, Transaction
 
 SECOND_NS = 1_000_000_000
 SNAPSHOT_FIELD = "config_snapshot"
 _TURN_ID_BYTES = 16
+_ALL = Window(None, None, None, "active")
+_FIRST = Window(1, BEGINNING, None, "active")
 
 
 class ChatSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +88,7 @@ class Reset(msgspec.Struct, frozen=True, kw_only=True):
     spared: tuple[str, ...]
 
 
-class SessionRepo:
+class SessionRepo(Within):
     """
     The sessions of one workspace. Usable from several threads and processes at once.
 
@@ -92,17 +99,9 @@ class SessionRepo:
         store: a handle of a workspace. Closing it is the caller's.
 
     Raises:
+        InputError: it is something else.
         WorkspaceRequiredError: it is the owner's handle.
     """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._runtime = runtime_of(store)
-        if self._runtime.workspace is None:
-            raise WorkspaceRequiredError
-
-    def __repr__(self) -> str:
-        return f"<SessionRepo {self._store!r}>"
 
     # --- sessions
 
@@ -133,24 +132,22 @@ class SessionRepo:
         check_json(config_snapshot, "config_snapshot")
         if not isinstance(config_snapshot, dict):
             raise InputError(f"A config snapshot is a dictionary, not {type(config_snapshot).__name__}.")
-        wanted_title = title if title is not None or first_question is None else title_of(first_question)
+        question = check_text("" if first_question is None else first_question, "first question")
+        wanted_title = title if title is not None or first_question is None else title_of(question)
         registers = described(title=wanted_title)
-        for id in [session_id] if session_id is not None else _ids(first_question or "", runtime.clock()):
+        for id in [session_id] if session_id is not None else _ids(question, runtime.clock()):
             try:
-                _begin(runtime, check_name(id, "session id"), registers, config_snapshot)
+                return _begin(runtime, check_name(id, "session id"), registers, config_snapshot)
             except AlreadyExistsError:
                 if session_id is not None:
                     raise
-                continue
-            return self._get(id)
         raise AssertionError("there is no end of ids")
 
     def get_session(self, session_id: str) -> ChatSession | None:
         """A session, or None when this workspace has none with the id."""
-        try:
-            return self._get(session_id)
-        except NotFoundError:
-            return None
+        with self._runtime.backend.reading() as reader:
+            target = self._find(reader, session_id)
+            return _read_session(reader, target.uid) if target is not None else None
 
     def list_sessions(self, limit: int) -> list[ChatSession]:
         """
@@ -176,11 +173,14 @@ class SessionRepo:
         Raises:
             SparedError: it is spared, and says why.
         """
+        with self._runtime.backend.reading() as reader:
+            target = self._find(reader, session_id)
         try:
-            self._store.delete(self._conversation(session_id).id, force=force)
-        except NotFoundError:
+            if target is not None:
+                self._store.delete(target.id, force=force)
+        except NotFoundError:  # somebody else was faster
             return False
-        return True
+        return target is not None
 
     # --- turns
 
@@ -195,7 +195,7 @@ class SessionRepo:
         """
         Append a turn; the store gives it its index, so that of two at once both are kept.
 
-        A session without a title gets that of its first question.
+        A session without a title gets that of its first question, in the same transaction.
 
         Args:
             created_at: whole seconds since 1970 UTC; the store's clock when None.
@@ -204,22 +204,16 @@ class SessionRepo:
             NotFoundError: there is no such session.
             InputError: an argument cannot be stored.
         """
-        id = self._conversation(session_id).id
-        timed = Store(_at(self._runtime, created_at)).conversation(id)
-        turn = timed.append_turn(question, answer, citations=citations)
-        if not timed.title:
-            timed.rename(title_of(timed.turns(limit=1, after="")[0].question))
-        return _to_turn(session_id, self._index_of(timed, turn), turn)
-
-    def _index_of(self, conversation: Conversation, turn: Turn) -> int:
-        """The turns before one on the active branch; where there is one branch only, counted and not read."""
-        uid = conversation.uid
-        with self._runtime.backend.reading() as reader:
-            row = reader.find_row(uid)
-            if row is not None and row.linear:
-                return len(reader.read_turns(uid, Span(before=Place(turn.seq, turn.writer, 0), limit=-1)))
-        stamps = [(each.seq, each.writer) for each in conversation.turns()]
-        return stamps.index((turn.seq, turn.writer))
+        runtime = _at(self._runtime, created_at)
+        appended = _to_event(question, answer, citations)
+        with runtime.backend.transaction() as tx:
+            target = self._find(tx.read, session_id)
+            if target is None:
+                raise NotFoundError("session", session_id)
+            stored, _ = append_turn_within(runtime, tx, target, appended, Guard())
+            _entitle(tx, target)
+            index = _rank(tx.read, target, stored.header.stamp)
+        return _to_turn(session_id, index, to_fresh_turn(target, stored, appended))
 
     def list_turns(self, session_id: str) -> list[ChatTurn]:
         """
@@ -228,27 +222,20 @@ class SessionRepo:
         Raises:
             EncodingError: citations or words that are stored cannot be read; they never become empty.
         """
-        try:
-            turns = self._conversation(session_id).turns()
-        except NotFoundError:
-            return []
-        return [_to_turn(session_id, index, turn) for index, turn in enumerate(turns)]
-
-    # --- what both need
-
-    def _conversation(self, session_id: str) -> Conversation:
-        found = self._store.conversation(key=session_id)
-        if found.metadata().config_snapshot is None:
-            raise NotFoundError("session", session_id)
-        return found
-
-    def _get(self, session_id: str) -> ChatSession:
-        uid = self._conversation(session_id).uid
         with self._runtime.backend.reading() as reader:
-            row = reader.find_row(uid)
-            if row is None:
-                raise NotFoundError("session", session_id)
-            return _to_session(row, reader.read_registers(uid))
+            target = self._find(reader, session_id)
+            page = turns.read_page(reader, target, _ALL) if target is not None else ()
+        return [_to_turn(session_id, index, turn) for index, turn in enumerate(page)]
+
+    def _find(self, reader: Reader, session_id: str) -> Target | None:
+        """Where a session stands; None when there is none, and for a conversation that is no session."""
+        key = check_name(session_id, "session id")
+        found = find_key(self._runtime, reader, key)
+        if not found:
+            return None
+        target = to_target(only_one(key, found))
+        begun = reader.find_row(target.uid) is not None
+        return target if begun and _snapshot(reader.read_registers(target.uid)) is not None else None
 
 
 def reset_preview(store: Store) -> list[ChatSession]:
@@ -259,6 +246,8 @@ def reset_preview(store: Store) -> list[ChatSession]:
 def reset(store: Store, *, force: bool = False) -> Reset:
     """
     Delete every session of the workspace with its turns, and nothing else.
+
+    Each goes in a transaction of its own: what a failure left is deleted by the next reset.
 
     Args:
         force: also what is pinned, has an open turn or a live owner elsewhere.
@@ -273,10 +262,47 @@ def reset(store: Store, *, force: bool = False) -> Reset:
     return Reset(deleted=tuple(deleted), spared=tuple(spared))
 
 
-def _begin(runtime: Runtime, key: str, registers: dict[str, str], snapshot: dict[str, Any]) -> None:
+def _begin(runtime: Runtime, key: str, registers: dict[str, str], snapshot: dict[str, Any]) -> ChatSession:
     with runtime.backend.transaction() as tx:
         target = begin(runtime, tx, Beginning(key=key, registers=registers))
         tx.put_metadata(target.uid, SNAPSHOT_FIELD, snapshot)
+        return _read_session(tx.read, target.uid)
+
+
+def _to_event(question: str, answer: str, citations: Sequence[Citation]) -> TurnAppended:
+    """
+    What is appended.
+
+    Raises:
+        InputError: a part of it cannot be stored.
+    """
+    if not isinstance(citations, Sequence):
+        raise InputError(f"citations is a list of manent.Citation, not {type(citations).__name__}.")
+    for each in citations:
+        if not isinstance(each, Citation):
+            raise InputError(f"A citation is a manent.Citation, not {type(each).__name__}.")
+    appended = TurnAppended(
+        question=plain_str(question), answer=plain_str(answer), citations=tuple(citations)
+    )
+    check_turn(appended)
+    return appended
+
+
+def _entitle(tx: Transaction, target: Target) -> None:
+    """Give a session that has no title that of its first question."""
+    if not find_text(tx.read.read_registers(target.uid), "title"):
+        (first,) = turns.read_page(tx.read, target, _FIRST)
+        tx.put_metadata(target.uid, "title", title_of(first.question))
+
+
+def _rank(reader: Reader, target: Target, stamp: Stamp) -> int:
+    """The turns before one on the active branch; where there is one branch only, counted and not read."""
+    row = reader.find_row(target.uid)
+    if row is not None and row.linear:
+        before = Place(stamp.seq, stamp.writer, 0)
+        return len(reader.read_turns(target.uid, Span(before=before, limit=-1)))
+    stamps = [Stamp(turn.seq, turn.writer) for turn in turns.read_page(reader, target, _ALL)]
+    return stamps.index(stamp)
 
 
 def _ids(first_question: str, now_ns: int) -> Iterator[str]:
@@ -294,19 +320,28 @@ def _at(runtime: Runtime, created_at: int | None) -> Runtime:
     return runtime._replace(clock=lambda: created_at * SECOND_NS)
 
 
+def _snapshot(registers: Sequence[Register]) -> Any:
+    return next((register.value for register in registers if register.field == SNAPSHOT_FIELD), None)
+
+
+def _read_session(reader: Reader, uid: str) -> ChatSession:
+    row = reader.find_row(uid)
+    assert row is not None, "a session has begun"
+    return _to_session(row, reader.read_registers(uid))
+
+
 def _is_session(entry: ConversationEntry) -> bool:
     told = {register.field for register in entry.registers if register.value is not None}
     return {KEY_FIELD, SNAPSHOT_FIELD} <= told
 
 
 def _to_session(row: ConversationRow, registers: Sequence[Register]) -> ChatSession:
-    snapshot = next(register.value for register in registers if register.field == SNAPSHOT_FIELD)
     return ChatSession(
         session_id=find_text(registers, KEY_FIELD),
         created_at=_to_seconds(row.claim_first_ns),
         updated_at=_to_seconds(row.claim_max_ns),
         title=find_text(registers, "title") or None,
-        config_snapshot_json=_to_json(snapshot),
+        config_snapshot_json=_to_json(_snapshot(registers)),
     )
 
 

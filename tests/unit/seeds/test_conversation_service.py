@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 import manent
 from manent.errors import InputError, WorkspaceRequiredError
-from manent.seeds import ConversationService
-from manent.seeds.conversation_service import ConversationMessage, ConversationStats
+from manent.history.store import Store
+from manent.seeds import ConversationMessage, ConversationService, ConversationStats
+from manent.storage.port import Backend, Reader
+from manent.storage.wrappers.wrapper import Between, Wrapper, stepped_into
 from manent.testing.clocks import fixed
 
 GROUP = -1001234567890
@@ -29,6 +32,19 @@ def store(tmp_path: Path) -> Iterator[manent.Store]:
 def service(store: manent.Store) -> ConversationService:
     """The bot's service."""
     return ConversationService(store)
+
+
+class Noting(Wrapper):
+    """A backend whose reads are noted."""
+
+    def __init__(self, inner: Backend, between: Between) -> None:
+        super().__init__(inner)
+        self._between = between
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        with self.inner.reading() as reader:
+            yield stepped_into("read", reader, self._between)
 
 
 def said(content: str, role: Any = "user", **fields: Any) -> ConversationMessage:
@@ -174,6 +190,66 @@ def test_statistics_are_counted_and_cannot_drift(service: ConversationService, s
     )
     assert service.get_conversation_stats(7) == nobody
     assert len(store.list()) == 1
+
+
+def test_the_times_of_statistics_are_claims_in_no_order_of_saving(service: ConversationService) -> None:
+    service.ensure_conversation_table(1)  # states no time of its own
+    assert service.get_conversation_stats(1).first_message_at is None
+    for day in (2, 4, 3):
+        service.save_message(1, said(f"on day {day}", created_at=f"2024-01-0{day} 00:00:00"))
+
+    found = service.get_conversation_stats(1)
+
+    assert (found.first_message_at, found.last_message_at) == ("2024-01-02 00:00:00", "2024-01-04 00:00:00")
+
+
+def test_statistics_read_no_message(service: ConversationService, store: manent.Store) -> None:
+    for number in range(5):
+        service.save_message(1, said(f"m{number}"))
+    called: list[str] = []
+
+    def noted(name: str, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        called.append(name)
+        return method(*args, **kwargs)
+
+    traced = Store(store._runtime._replace(backend=Noting(store._runtime.backend, noted)))
+    found = ConversationService(traced).get_conversation_stats(1)
+
+    assert found.message_count == 5
+    assert "read.measure" in called
+    assert not [name for name in called if "message" in name or "entry" in name or "branch" in name]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(
+            lambda service: service.save_message(5, {"role": "user", "content": "x"}), id="no message"
+        ),
+        pytest.param(lambda service: service.save_message(5, None), id="none"),
+        pytest.param(
+            lambda service: service.save_message(5, manent.Message(role="user", parts="x")), id="of the store"
+        ),
+        pytest.param(lambda service: service.get_recent_messages(5, "all"), id="limit"),
+        pytest.param(lambda service: service.search_relevant_messages(5, "word", 1), id="one keyword"),
+        pytest.param(lambda service: service.search_relevant_messages(5, [7], 1), id="no text"),
+        pytest.param(lambda service: service.search_relevant_messages(5, None, 1), id="no keywords"),
+        pytest.param(lambda service: service.get_conversation_stats(1.5), id="user"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(
+    service: ConversationService, store: manent.Store, call: Callable[[ConversationService], object]
+) -> None:
+    with pytest.raises(InputError):
+        call(service)
+
+    assert len(store.list()) == 0
+
+
+@pytest.mark.parametrize("given", ["x", None, {"DB": 1}])
+def test_the_service_is_over_a_store(given: Any) -> None:
+    with pytest.raises(InputError, match=f"manent.Store.*not {type(given).__name__}"):
+        ConversationService(given)
 
 
 def test_the_service_needs_a_workspace(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pydoc
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,13 @@ from manent.errors import (
     EncodingError,
     InputError,
     NotFoundError,
+    OwnershipLostError,
     SparedError,
     StoreClosedError,
 )
+from manent.history import recording
 from manent.history.processes import STALE_AFTER_NS
+from manent.history.store import Store
 from manent.model.owners import Claimed
 from manent.model.plans import PlanSnapshot, Step, StepStatus
 from manent.parts import PhantomReach, ToolEvent
@@ -34,7 +39,9 @@ from manent.seeds.conversation_records import (
     Subtask,
 )
 from manent.seeds.inside import runtime_of
-from manent.testing.clocks import NOON_NS, SettableClock, fixed
+from manent.storage.sqlite.place import PLACE_VARIABLE
+from manent.testing.builders import pending, said, started
+from manent.testing.clocks import NOON_NS, SettableClock, fixed, going_back
 from manent.testing.machines import Machines
 from tests.unit.seeds.trees import old_key
 
@@ -103,6 +110,34 @@ def test_the_retired_key_is_given_with_a_warning(workspace: Path) -> None:
 
 def test_nobody_is_told_of_a_fallback_where_none_was_needed(store: ConversationStore) -> None:
     assert store.wal_fallback_notice is None
+
+
+def test_a_place_that_cannot_carry_a_log_is_told_of_once(
+    root: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # D-8
+    monkeypatch.setenv(PLACE_VARIABLE, "remote")
+
+    with ConversationStore(root, workspace) as store:
+        notice = store.wal_fallback_notice
+        id = store.create("without a log")
+
+    assert notice is not None and str(root / "conversations.db") in notice
+    with ConversationStore(root, workspace) as again:
+        assert again.wal_fallback_notice == notice
+        assert again.exists(id)
+
+
+def test_what_deleting_also_removes_stands_at_the_top_of_the_help() -> None:
+    top = str(ConversationStore.__doc__).partition("Ids that a caller gives")[0]
+
+    assert "<workspace>/.scratch/sessions/<id>" in top and "plan_folder=None" in top
+
+
+def test_the_help_shows_the_report_of_the_old_tree(store: ConversationStore) -> None:
+    shown = pydoc.plain(pydoc.render_doc(ConversationStore))
+
+    assert "legacy_report" in shown and "What became of the old JSON tree" in shown
+    assert store.legacy_report is store.clone().legacy_report is None
 
 
 def test_the_writer_is_known_before_anything_is_written_and_stays(root: Path, workspace: Path) -> None:
@@ -437,6 +472,22 @@ def test_the_latest_open_one_is_the_last_active_that_was_not_ended(store: Conver
     assert store.latest_open() is None
 
 
+def test_what_another_one_runs_and_what_was_said_elsewhere_is_not_offered(store: ConversationStore) -> None:
+    store.create_with_id("s-1", "")
+    store._store.create_with_id("s-2", spawned_by="s-1")
+    uid = store._store.create_with_id("s-3").uid
+    with store._runtime.backend.transaction() as tx:
+        recording.record(tx, uid, pending(said("from another program", source={"format": "by hand"})))
+
+    latest = store.latest_open()
+
+    assert latest is not None and latest.id == "s-1"
+    assert ids(store) == ["s-1", "s-2", "s-3"]
+    store.append_turn("s-3", "q", "a")
+    latest = store.latest_open()
+    assert latest is not None and latest.id == "s-3"
+
+
 # --- describing
 
 
@@ -466,6 +517,16 @@ def test_an_end_keeps_turns_and_search_and_the_next_reason_replaces_it(store: Co
 
     assert store.list()[0].end_reason == "restart"
     assert len(store.load("s-1").turns) == len(store.search("needle")) == 1
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\n", 7, None])
+def test_an_end_has_a_reason(store: ConversationStore, reason: Any) -> None:
+    store.create_with_id("s-1", "")
+
+    with pytest.raises(InputError):
+        store.end_conversation("s-1", reason)
+
+    assert store.list()[0].end_reason is None
 
 
 def test_what_is_said_of_an_absent_conversation_matches_nothing(
@@ -547,6 +608,28 @@ def test_one_live_process_owns_a_conversation_also_before_it_is_there(root: Path
         assert theirs.live_owner("s-1") is None
 
 
+def test_a_claim_carries_the_epoch_that_fences_appends(root: Path, workspace: Path) -> None:  # O-2
+    host = Machines().host("a")
+    one, other = host.start(), host.start()
+    with (
+        ConversationStore(root, workspace, processes=one) as mine,
+        ConversationStore(root, workspace, processes=other) as theirs,
+    ):
+        mine.create_with_id("s-1", "")
+        first = mine.claim("s-1")
+        assert isinstance(first, manent.Claimed)
+        ours = mine._store.conversation("s-1")
+        ours.append_turn("as the owner", "a", epoch=first.epoch)
+        one.crash()
+        second = theirs.claim("s-1")
+
+        with pytest.raises(OwnershipLostError):
+            ours.append_turn("too late", "a", epoch=first.epoch)
+
+        assert isinstance(second, manent.Claimed) and second.epoch > first.epoch
+        assert [turn.user for turn in theirs.load("s-1").turns] == ["as the owner"]
+
+
 def test_after_a_reboot_an_owner_is_stale_at_once(root: Path, workspace: Path) -> None:
     """The original kept the conversation for up to an hour."""
     host = Machines().host("a")
@@ -609,6 +692,25 @@ def test_a_tree_that_cannot_be_read_is_an_error(store: ConversationStore) -> Non
 
     with pytest.raises(EncodingError):
         store.load_roadmap("r-1")
+    assert [(each.id, each.nodes) for each in store.list_roadmaps()] == [("r-1", None)]
+
+
+@pytest.mark.parametrize("toml", ["secret = [", "[[subtask]]\nodd = 1", "[[subtask]]\nid = 7"])
+def test_a_tree_that_is_no_plan_is_refused_and_not_kept(store: ConversationStore, toml: str) -> None:
+    with pytest.raises(InputError) as caught:
+        store.create_roadmap("r-1", "one", Plan.from_toml(toml))
+
+    assert "secret" not in str(caught.value)
+    assert store.list_roadmaps() == []
+
+
+def test_roadmaps_are_listed_by_the_last_write_and_no_clock(root: Path, workspace: Path) -> None:
+    with ConversationStore(root, workspace, clock=going_back(step_ns=3_600 * 10**9)) as store:
+        for id in ("r-1", "r-2", "r-3"):
+            store.create_roadmap(id, "", TREE)
+        store.update_roadmap("r-1", Plan())
+
+        assert [each.id for each in store.list_roadmaps()] == ["r-1", "r-3", "r-2"]
 
 
 # --- deleting
@@ -628,15 +730,39 @@ def test_a_deleted_conversation_is_gone_with_everything_and_its_id_is_free(store
         store.delete("nothing")
 
 
-def test_what_is_spared_is_deleted_by_force_only(store: ConversationStore) -> None:
-    store.create_with_id("s-1", "")
+def pin(store: ConversationStore) -> None:
+    """Somebody does not want it to be deleted."""
     put_register(store, "s-1", "pin", True)
 
-    with pytest.raises(SparedError):
-        store.delete("s-1")
 
-    store.delete("s-1", force=True)
-    assert not store.exists("s-1")
+def leave_a_turn_open(store: ConversationStore) -> None:
+    """A program is in the midst of answering."""
+    uid = store._store.conversation("s-1").uid
+    with store._runtime.backend.transaction() as tx:
+        recording.record(tx, uid, pending(started()))
+
+
+def let_another_process_own_it(store: ConversationStore) -> None:
+    """Another machine has it open, and was heard of just now."""
+    other = Machines().host("b").start()
+    Store(store._runtime._replace(processes=other)).conversation("s-1").claim()
+
+
+@pytest.mark.parametrize("spare", [pin, leave_a_turn_open, let_another_process_own_it])
+def test_what_is_spared_is_deleted_by_force_only(
+    root: Path, workspace: Path, spare: Callable[[ConversationStore], None]
+) -> None:
+    with ConversationStore(root, workspace, 1, processes=Machines().host("a").start()) as store:
+        store.create_with_id("s-1", "")
+        spare(store)
+
+        with pytest.raises(SparedError):
+            store.delete("s-1")
+        store.create_with_id("s-2", "")
+        assert ids(store) == ["s-1", "s-2"]
+
+        store.delete("s-1", force=True)
+        assert not store.exists("s-1")
 
 
 def test_the_plan_folder_of_the_session_goes_too(store: ConversationStore, workspace: Path) -> None:
@@ -689,7 +815,7 @@ def test_a_link_out_of_the_workspace_is_not_followed(
 def test_a_native_id_outside_the_alphabet_names_no_folder(store: ConversationStore, workspace: Path) -> None:
     keep = workspace / ".scratch" / "keep"
     keep.mkdir(parents=True)
-    (workspace / ".scratch" / "sessions").mkdir()
+    (workspace / ".scratch" / "sessions" / "s").mkdir(parents=True)  # so that the path below leads somewhere
     store._store.create_with_id("s/../../keep")
 
     assert store.delete("s") == "s/../../keep"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,11 @@ import pytest
 import manent
 from manent.errors import AmbiguousAddressError, ChainError, NotFoundError
 from manent.history import recording
-from manent.history.store import Store
 from manent.model.owners import Claimed
 from manent.seeds import ConversationStore
-from manent.seeds.opened import _Shared
-from manent.storage.port import Backend
 from manent.testing.builders import a_turn, sealed
 from manent.testing.clocks import NOON_NS, fixed, going_back
-from manent.testing.faults import failing_at_each_statement
 from manent.testing.machines import Machines
-from manent.testing.snapshots import take_snapshot
 from tests.processes import run_together, start
 from tests.tamper import tamper
 from tests.unit.seeds.programs import open_and_append, open_at_once
@@ -36,13 +30,6 @@ def ids(store: ConversationStore) -> list[str]:
 def asked(store: ConversationStore, id: str) -> list[str]:
     """The questions of a conversation, in order."""
     return [turn.user for turn in store.load(id).turns]
-
-
-def over(store: ConversationStore, backend: Backend) -> ConversationStore:
-    """The same store over another backend."""
-    other = store.clone()
-    other._shared = _Shared(Store(store._runtime._replace(backend=backend)))
-    return other
 
 
 # --- order
@@ -254,35 +241,6 @@ def test_what_a_live_process_owns_is_spared_and_what_a_dead_one_owned_is_not(
 # --- failures
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        pytest.param(lambda store: store.append_turn("s-1", "more", "a"), id="append_turn"),
-        pytest.param(lambda store: store.create_with_id("s-2", "t", replace=True), id="replace"),
-        pytest.param(lambda store: store.create("more", "coder"), id="create"),
-        pytest.param(lambda store: store.rename("s-1", "more"), id="rename"),
-        pytest.param(lambda store: store.end_conversation("s-1", "new"), id="end_conversation"),
-        pytest.param(lambda store: store.claim("s-1"), id="claim"),
-        pytest.param(lambda store: store.delete("s-1"), id="delete"),
-    ],
-)
-def test_a_write_that_fails_leaves_no_trace(
-    store: ConversationStore, write: Callable[[ConversationStore], object]
-) -> None:  # D-2
-    for id in ("s-1", "s-2"):
-        store.create_with_id(id, "")
-        store.append_turn(id, "q", "a")
-    backend = store._runtime.backend
-    before = _snapshot(backend)
-
-    failed = 0
-    for failed in failing_at_each_statement(backend, lambda b: write(over(store, b))):  # noqa: B007
-        assert _snapshot(backend) == before
-
-    assert failed > 2
-    assert _snapshot(backend) != before
-
-
 def test_an_older_store_opens_and_ticks_go_on_past_it(root: Path, workspace: Path) -> None:  # M-1
     root.mkdir()
     (root / "conversations.db").write_bytes(gzip.decompress(GOLDEN.read_bytes()))
@@ -299,8 +257,3 @@ def test_an_older_store_opens_and_ticks_go_on_past_it(root: Path, workspace: Pat
     with manent.open(root / "conversations.db", workspace="garden") as garden:
         assert garden.list()
         assert garden.verify().ok
-
-
-def _snapshot(backend: Backend) -> object:
-    with backend.reading() as reader:
-        return take_snapshot(reader)

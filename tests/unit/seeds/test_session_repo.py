@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ from manent.errors import (
     SparedError,
     WorkspaceRequiredError,
 )
+from manent.history.store import Store
 from manent.parts import Citation
-from manent.seeds import SessionRepo
-from manent.seeds.session_repo import ChatSession, ChatTurn, reset, reset_preview
+from manent.seeds import ChatSession, ChatTurn, SessionRepo, reset, reset_preview
+from manent.storage.memory.backend import MemoryBackend
+from manent.storage.port import Backend, Transaction
+from manent.storage.wrappers.wrapper import Wrapper
 from manent.testing.clocks import NOON_NS, SettableClock, stepping
+from tests.stores import store_over
 from tests.tamper import tamper
 
 NOON = NOON_NS // 10**9
@@ -180,6 +185,39 @@ def test_an_index_is_the_rank_on_the_active_branch(repo: SessionRepo, store: man
     ]
 
 
+class Overtaken(Wrapper):
+    """A store in which somebody else does something as soon as something was committed, once."""
+
+    def __init__(self, inner: Backend, act: Callable[[], object]) -> None:
+        super().__init__(inner)
+        self._waiting = [act]
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        with self.inner.transaction() as tx:
+            yield tx
+        while self._waiting:
+            self._waiting.pop()()
+
+
+def test_a_turn_has_its_index_though_another_one_moves_the_head_at_once(
+    repo: SessionRepo, store: manent.Store
+) -> None:
+    repo.create_session("foo", config_snapshot={})
+    repo.append_turn("foo", "q0", "a0")
+    conversation = store.conversation(key="foo")
+    first_answer = conversation.turns()[0].message_ids[1]
+    other_way = [manent.Message(role="user", parts="other"), manent.Message(role="assistant", parts="way")]
+    overtaken = Overtaken(
+        store._runtime.backend, lambda: conversation.append_messages(other_way, parent=first_answer)
+    )
+
+    turn = SessionRepo(Store(store._runtime._replace(backend=overtaken))).append_turn("foo", "q1", "a1")
+
+    assert (turn.turn_index, turn.question) == (1, "q1")
+    assert [each.question for each in repo.list_turns("foo")] == ["q0", "other"]
+
+
 def test_sessions_are_listed_by_activity_and_never_by_a_clock(repo: SessionRepo) -> None:
     """The original ordered by a time of one second's resolution, and left ties open."""
     for id in ("a", "b", "c"):
@@ -207,6 +245,17 @@ def test_what_is_no_session_is_left_alone(repo: SessionRepo, store: manent.Store
     with pytest.raises(AlreadyExistsError):
         repo.create_session("other", config_snapshot={})
     assert store.exists(other.id)
+
+
+def test_what_is_only_reserved_is_no_session_yet(repo: SessionRepo, store: manent.Store) -> None:
+    reserved = store.reserve("r-1")
+    reserved.set_key("foo")
+    reserved.set_config_snapshot({"model": "m"})
+
+    assert (repo.get_session("foo"), repo.list_sessions(10), repo.list_turns("foo")) == (None, [], [])
+    assert not repo.delete_session("foo")
+    with pytest.raises(NotFoundError):
+        repo.append_turn("foo", "q", "a")
 
 
 def test_deleting_a_session_deletes_its_turns_and_an_absent_one_is_no_error(
@@ -282,6 +331,59 @@ def test_a_reset_deletes_the_sessions_of_the_workspace_and_nothing_else(
         assert store.exists(other.id)
         assert len(SessionRepo(elsewhere).list_sessions(10)) == 1
         assert reset(store, force=True).deleted == ("b",)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda repo: repo.create_session(5, config_snapshot={}), id="session id"),
+        pytest.param(
+            lambda repo: repo.create_session(first_question=5, config_snapshot={}), id="first question"
+        ),
+        pytest.param(
+            lambda repo: repo.create_session("bar", title="t", first_question=5, config_snapshot={}),
+            id="first question beside a title",
+        ),
+        pytest.param(lambda repo: repo.append_turn("foo", 5, "a"), id="question"),
+        pytest.param(lambda repo: repo.append_turn("foo", "q", None), id="answer"),
+        pytest.param(lambda repo: repo.append_turn("foo", "q", "a", 5), id="citations"),
+        pytest.param(lambda repo: repo.append_turn("foo", "q", "a", ["a.md"]), id="citation"),
+        pytest.param(lambda repo: repo.append_turn("foo", "q", "a", (), "noon"), id="created_at"),
+        pytest.param(lambda repo: repo.append_turn(5, "q", "a"), id="id to append to"),
+        pytest.param(lambda repo: repo.get_session(5), id="id to get"),
+        pytest.param(lambda repo: repo.list_turns(None), id="id to list"),
+        pytest.param(lambda repo: repo.delete_session(5), id="id to delete"),
+        pytest.param(lambda repo: repo.list_sessions("all"), id="limit"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(
+    repo: SessionRepo, call: Callable[[SessionRepo], object]
+) -> None:
+    repo.create_session("foo", config_snapshot={})
+
+    with pytest.raises(InputError):
+        call(repo)
+
+    assert [session.session_id for session in repo.list_sessions(10)] == ["foo"]
+    assert repo.list_turns("foo") == []
+
+
+@pytest.mark.parametrize("given", ["s.db", None, 5])
+def test_sessions_are_over_a_store(given: Any) -> None:
+    with pytest.raises(InputError, match=f"manent.Store.*not {type(given).__name__}"):
+        SessionRepo(given)
+
+
+def test_sessions_work_over_every_backend() -> None:
+    with store_over(MemoryBackend()) as store:
+        repo = SessionRepo(store)
+        repo.create_session("foo", config_snapshot=CONFIG)
+
+        turn = repo.append_turn("foo", "q", "a", [Citation(marker="1", target="a.md")])
+
+        assert repo.list_turns("foo") == [turn]
+        assert [session.session_id for session in repo.list_sessions(10)] == ["foo"]
+        assert repo.delete_session("foo")
 
 
 def test_sessions_need_a_workspace(path: Path) -> None:
