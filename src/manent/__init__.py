@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from manent.history.conversation import Conversation
     from manent.history.resuming import Resumption
     from manent.history.store import Store
+    from manent.model.contexts import Context
     from manent.model.ids import Address
     from manent.model.metadata import Metadata
     from manent.model.owners import Claimed, HeldBy, Owner
@@ -55,6 +56,7 @@ _HOMES = {
     "AsyncStore": "manent.aio.store",
     "Citation": "manent.model.parts",
     "Claimed": "manent.model.owners",
+    "Context": "manent.model.contexts",
     "Conversation": "manent.history.conversation",
     "ConversationSummary": "manent.model.records",
     "Finding": "manent.model.records",
@@ -88,6 +90,7 @@ __all__ = [
     "AsyncStore",
     "Citation",
     "Claimed",
+    "Context",
     "Conversation",
     "ConversationSummary",
     "Finding",

@@ -51,6 +51,7 @@ class AsyncConversation(Twin[Conversation]):
     head = read(Conversation.head)
     activity_seq = read(Conversation.activity_seq)
     stats = read(Conversation.stats)
+    context = read(Conversation.context)
 
     # --- metadata
 

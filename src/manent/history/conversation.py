@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from manent.errors import NotFoundError
-from manent.history import appending, assembly, messages, turns
+from manent.history import appending, assembly, context, messages, turns
 from manent.history.appending import Guard, Parent
 from manent.history.linking import Linked
 from manent.history.messages import Branch, Window
 from manent.history.metadata import Described
 from manent.history.ownership import Ownable
 from manent.history.statistics import NOTHING, to_statistics
+from manent.model.contexts import Context
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
 from manent.model.paging import Page
@@ -232,6 +233,36 @@ class Conversation(Described, Ownable, Linked):
             return self.get_turn(seq, writer)
         except NotFoundError:
             return None
+
+    def context(
+        self,
+        message: str | None = None,
+        *,
+        recent: int = context.RECENT,
+        related: int = context.RELATED,
+        budget: int | None = None,
+        count: Callable[[str], int] | None = None,
+    ) -> Context:
+        """
+        Choose what a model is told before it answers: the newest messages, and older ones on the same matter.
+
+        Of the active branch, without what was injected. A tool's call and its results come together or not
+        at all. Nothing is written, and `message` is not in the result.
+
+        Args:
+            message: what is asked now. None: the newest message of the user that is here.
+            recent: at most so many of the newest messages, and the user's newest one beside them.
+            related: at most so many older ones, found by at most five keywords of `message`.
+            budget: what the result may count at most. None: no bound. The newest messages win.
+            count: counts a text, for example in tokens. None: bytes of UTF-8, of which there are at least as
+                many as tokens. What a model's API adds to each message is the caller's to leave room for.
+
+        Raises:
+            InputError: a number below 0, or an argument of another type.
+        """
+        wanted = context.Wanted.of(message, recent, related, budget, count)
+        with self._reading() as (reader, target):
+            return context.build(reader, target, wanted)
 
     @property
     def head(self) -> str | None:

@@ -24,7 +24,7 @@ from manent.history.resolving import find_key, only_one, to_target
 from manent.history.runtime import Target
 from manent.history.workspaces import ensure_workspace
 from manent.model.events import ConversationCreated
-from manent.model.ids import check_name
+from manent.model.ids import check_name, check_text
 from manent.model.log import KEY_FIELD, Pending, StreamInfo
 from manent.model.paging import check_limit
 from manent.model.parts import AnyPart, TextPart, ToolCallPart, ToolResultPart, json_text
@@ -158,6 +158,20 @@ class ConversationService(Within):
             if any(word in fold(message.text) for word in wanted)
         )
         return [_to_message(message) for message in islice(found, check_limit(limit))][::-1]
+
+    def get_smart_context(self, telegram_id: int | str, current_message: str) -> list[ConversationMessage]:
+        """
+        The last 20 messages, and up to 10 older ones that hold keywords of the current one, oldest first.
+
+        As `Conversation.context` chooses them; no message twice. Empty for a user who never wrote.
+
+        Raises:
+            InputError: the message is no text.
+        """
+        asked = check_text(current_message, "current message")
+        conversation = self._find(telegram_id)
+        told = conversation.context(asked).messages if conversation is not None else ()
+        return [_to_message(message) for message in told if message.role in ROLES]
 
     def get_conversation_stats(self, telegram_id: int | str) -> ConversationStats:
         """

@@ -80,6 +80,7 @@ READS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("head", (), {}),
     ("activity_seq", (), {}),
     ("stats", (), {}),
+    ("context", ("q",), {"budget": 100}),
     ("metadata", (), {}),
     ("title", (), {}),
     ("key", (), {}),

@@ -57,6 +57,19 @@ def contents(messages: list[ConversationMessage]) -> list[str]:
     return [message.content for message in messages]
 
 
+def test_a_smart_context_is_what_was_said_last_and_what_fits(service: ConversationService) -> None:
+    service.save_message(1, said("프로젝트 계획은 금요일까지"))
+    for number in range(30):
+        service.save_message(1, said(f"잡담 {number}", "assistant" if number % 2 else "user"))
+
+    found = service.get_smart_context(1, "그 프로젝트를 언제까지 하죠?")
+
+    assert contents(found) == ["프로젝트 계획은 금요일까지", *(f"잡담 {number}" for number in range(10, 30))]
+    assert service.get_smart_context(2, "프로젝트") == []
+    with pytest.raises(InputError):
+        service.get_smart_context(1, 7)  # type: ignore[arg-type]
+
+
 def test_a_users_table_is_a_conversation_with_a_key(
     service: ConversationService, store: manent.Store
 ) -> None:

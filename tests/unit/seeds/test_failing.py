@@ -150,6 +150,7 @@ def test_each_writing_call_is_tried() -> None:
         *("search", "verify_chain", "wal_fallback_notice", "workspace_id_for_path", "writer_fingerprint"),
         *("get_session", "list_sessions", "list_turns"),
         *("get_recent_messages", "search_relevant_messages", "get_conversation_stats"),
+        "get_smart_context",
     }
     for façade, calls in (
         (ConversationStore, STORE_CALLS),
