@@ -29,8 +29,6 @@ from manent.search.folding import fold
 from manent.search.keywords import keywords
 from manent.storage.port import Reader
 
-RECENT = 20
-RELATED = 10
 KEYWORDS_MAX = 5
 _ALL = Window(None, None, None, "active")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from manent.errors import NotFoundError
-from manent.history import appending, assembly, context, messages, turns
+from manent.history import appending, assembly, messages, turns
 from manent.history.appending import Guard, Parent
 from manent.history.linking import Linked
 from manent.history.messages import Branch, Window
 from manent.history.metadata import Described
 from manent.history.ownership import Ownable
 from manent.history.statistics import NOTHING, to_statistics
-from manent.model.contexts import Context
+from manent.model.contexts import RECENT, RELATED, Context
 from manent.model.events import TurnAppended
 from manent.model.ids import Address
 from manent.model.paging import Page
@@ -238,8 +238,8 @@ class Conversation(Described, Ownable, Linked):
         self,
         message: str | None = None,
         *,
-        recent: int = context.RECENT,
-        related: int = context.RELATED,
+        recent: int = RECENT,
+        related: int = RELATED,
         budget: int | None = None,
         count: Callable[[str], int] | None = None,
     ) -> Context:
@@ -260,6 +260,8 @@ class Conversation(Described, Ownable, Linked):
         Raises:
             InputError: a number below 0, or an argument of another type.
         """
+        from manent.history import context  # brings the folding of search, which nothing else here needs
+
         wanted = context.Wanted.of(message, recent, related, budget, count)
         with self._reading() as (reader, target):
             return context.build(reader, target, wanted)

@@ -6,6 +6,10 @@ import msgspec
 
 from manent.model.records import StoredMessage
 
+RECENT = 20
+RELATED = 10
+"""How many messages a context has unless told otherwise (X-1)."""
+
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """
