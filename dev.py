@@ -7,6 +7,7 @@ The one entry for contributors. It needs Python 3.11 or newer and git, and sets 
     python3 dev.py check            the same without the tests
     python3 dev.py bench [ARGS]     the benchmarks
     python3 dev.py crash [ARGS]     the full crash campaign
+    python3 dev.py pictures         draw what the terminal shows anew, for the README
     python3 dev.py lock [ARGS]      write requirements/*.txt anew; with --upgrade from newer releases
     python3 dev.py clean            remove .venv and what the tools left behind
 
@@ -60,6 +61,7 @@ DEMO: Sequence[str] = (
     "list",
     "append {id} 'What was that about?' 'About what is written above.'",
     "search written",
+    "context {id} 'And what is written above?' --recent 2",
     "show {id}",
     "verify",
 )
@@ -126,7 +128,7 @@ def crash(arguments: Sequence[str]) -> int:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """Do the main job on real input: import, read, append, search, verify."""
+    """Do the main job on real input: import, read, append, search, context, verify."""
     refuse(arguments)
     set_up()
     folder = Path(tempfile.mkdtemp(prefix="manent-demo-"))
@@ -139,6 +141,13 @@ def demo(arguments: Sequence[str]) -> int:
         demonstrate(("manent", "--store", str(store), *words), environment)
     print(f"\nThe store is yours to go on with:\n{BIN / 'manent'} --store {store} list")
     return 0
+
+
+def pictures(arguments: Sequence[str]) -> int:
+    """Draw the pictures of the README from what the program shows."""
+    refuse(arguments)
+    set_up()
+    return run(PYTHON, "docs/pictures/draw.py")
 
 
 def lock(arguments: Sequence[str]) -> int:
@@ -174,6 +183,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "check": check,
     "bench": bench,
     "crash": crash,
+    "pictures": pictures,
     "lock": lock,
     "clean": clean,
 }
