@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from manent.cli.preferences import KEYS
 from tests.surface.command_line import Desk
 
 
@@ -13,7 +14,7 @@ from tests.surface.command_line import Desk
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """An empty desk."""
     monkeypatch.setenv("MANENT_STATE", str(tmp_path / "state"))
-    for name in ("MANENT_STORE", "MANENT_WORKSPACE", "NO_COLOR", "COLUMNS"):
+    for name in (*(variable for key in KEYS.values() for variable in key.variables), "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "desk"
     folder.mkdir()

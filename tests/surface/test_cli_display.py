@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,36 +21,14 @@ from manent.model.parts import (
     ToolResultPart,
 )
 from manent.model.records import Message
-from tests.surface.command_line import Desk, environment
-
-pty = pytest.importorskip("pty", reason="there is no pseudo-terminal here")
+from tests.surface.command_line import Desk
+from tests.surface.terminal import on_a_terminal
 
 CLEAR_SCREEN = "\x1b[2J"
 BRACKETS = "[/bold] report [OPS-77] [red"
 MORE_BRACKETS = "[i for i in x] [/] [#888888]"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OUR_EMPHASIS = re.compile(r"\x1b\[(?:0|1|2)m")
-
-
-def on_a_terminal(desk: Desk, *words: str, **variables: str) -> str:
-    """What a terminal of 40 columns gets to see of a command."""
-    leader, follower = pty.openpty()
-    variables = {"COLUMNS": "40", "TERM": "xterm", **variables}
-    process = subprocess.Popen(
-        desk.command(*words), env=environment(variables), stdout=follower, stderr=subprocess.STDOUT
-    )
-    os.close(follower)
-    seen = b"".join(iter(lambda: _read(leader), b""))
-    os.close(leader)
-    assert process.wait(timeout=20) == 0, seen
-    return seen.decode("utf-8").replace("\r\n", "\n")
-
-
-def _read(leader: int) -> bytes:
-    try:
-        return os.read(leader, 65536)
-    except OSError:  # Linux: the other end is closed
-        return b""
 
 
 @pytest.fixture

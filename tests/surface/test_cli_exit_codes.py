@@ -23,7 +23,8 @@ from manent.cli import main
 class Stdin:
     def read(self):
         print("waiting", flush=True)
-        time.sleep(60)
+        for _ in range(600):  # a signal may come just before a sleep, which then is slept to its end
+            time.sleep(0.1)
 
 sys.stdin = Stdin()
 sys.stdin.buffer = sys.stdin

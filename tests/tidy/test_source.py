@@ -18,7 +18,7 @@ LONG_FUNCTIONS: Mapping[str, str] = {}
 LONG_MODULES: Mapping[str, str] = {}
 """Path of each module that may be longer than others, and the reason."""
 
-OTHER_MODULE_NAMES = {"apsw-sqlite3mc": "apsw"}
+OTHER_MODULE_NAMES = {"apsw-sqlite3mc": "apsw", "markdown-it-py": "markdown_it"}
 """Distributions whose module has another name."""
 
 

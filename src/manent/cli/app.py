@@ -18,9 +18,26 @@ _HOMES: Mapping[str, str] = {
     "list": "manent.cli.list_",
     "show": "manent.cli.show",
     "search": "manent.cli.search",
+    "context": "manent.cli.context",
+    "rename": "manent.cli.rename",
+    "tag": "manent.cli.tag",
+    "pin": "manent.cli.pin",
+    "end": "manent.cli.end",
+    "reopen": "manent.cli.reopen",
+    "delete": "manent.cli.delete",
+    "claim": "manent.cli.claim",
+    "release": "manent.cli.release",
+    "owner": "manent.cli.owner",
+    "roadmap": "manent.cli.roadmap",
+    "stats": "manent.cli.stats",
     "import": "manent.cli.import_",
     "export": "manent.cli.export",
+    "migrate-legacy": "manent.cli.migrate_legacy",
     "verify": "manent.cli.verify",
+    "doctor": "manent.cli.doctor",
+    "workspace": "manent.cli.workspace",
+    "config": "manent.cli.config",
+    "completion": "manent.cli.completion",
 }
 
 
@@ -40,7 +57,7 @@ class App(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; without arguments the help goes to stderr and the exit code is that of usage."""
-        if not args:
+        if not args and not ctx.resilient_parsing:  # which is what completion does
             output.complain(self.get_help(ctx))
             ctx.exit(exits.USAGE)
         return super().parse_args(ctx, args)
@@ -91,25 +108,26 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 partly done, 4 not found, 5 busy.
 @click.version_option(__version__, prog_name="manent", message="%(prog)s %(version)s")
 @click.option(
     "--store",
-    envvar=options.STORE_VARIABLE,
     metavar="PATH",
-    help="The store. Default: $MANENT_STORE, else conversations.db in your data folder.",
+    help="The store. Default: $MANENT_STORE, else as configured, else conversations.db in your data folder.",
 )
 @click.option(
     "--workspace",
-    envvar=options.WORKSPACE_VARIABLE,
-    default="default",
     metavar="NAME",
-    help="The fence inside which everything happens. Default: $MANENT_WORKSPACE, else `default`.",
+    help="The fence inside which everything happens. Default: $MANENT_WORKSPACE, else as configured, else "
+    "`default`.",
 )
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
-    default=options.WAIT_S,
     metavar="SECONDS",
-    help=f"How long to wait for another writer. Default: {options.WAIT_S:g}.",
+    help="How long to wait for another writer. Default: $MANENT_WAIT, else as configured, else 30.",
 )
 @click.pass_context
-def app(context: click.Context, store: str | None, workspace: str, wait: float) -> None:
+def app(context: click.Context, /, **given: Any) -> None:
     """The durable record of conversations with machines."""
-    context.obj = options.Settings(store, workspace, wait)
+    from manent.cli import preferences
+
+    chosen, problems = preferences.settle(given, preferences.read())
+    output.taste = output.Taste(colour=chosen["colour"].value, pager=chosen["pager"].value)
+    context.obj = options.Settings.of(given, chosen, problems)

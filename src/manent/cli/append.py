@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from manent.cli import options, output
+from manent.cli import options, output, owning
 from manent.errors import InputError
 
 STDIN = "-"
@@ -19,13 +19,17 @@ STDIN = "-"
         'manent append 3f2a91 "Why is it slow?" "It asks the database once for each row."',
         "some-model < question.txt | manent append --key telegram-42 'Summarise it' -",
         "manent append 3f2a91 -- '-v does what?' 'It prints more.'",
+        "manent claim 3f2a91 -- sh -c 'manent append 3f2a91 --epoch \"$MANENT_EPOCH\" Mine? Yes.'",
     ),
 )
-@click.argument("words", nargs=-1, metavar="[ID] QUESTION ANSWER")
+@click.argument("words", nargs=-1, metavar="[ID] QUESTION ANSWER", shell_complete=options.complete_id)
 @options.key
 @click.option("--idempotency-key", metavar="KEY", help="Repeating the command with this key writes nothing.")
 @click.option(
     "--after", type=click.IntRange(min=0), metavar="SEQ", help="Refuse if anything was written since."
+)
+@click.option(
+    "--epoch", type=click.IntRange(min=0), metavar="N", help="Only as the owner that `claim` gave this epoch."
 )
 @click.option("--author", metavar="NAME", help="Whose question it is.")
 @options.shared
@@ -36,6 +40,7 @@ def command(
     key: str | None,
     idempotency_key: str | None,
     after: int | None,
+    epoch: int | None,
     author: str | None,
 ) -> None:
     """
@@ -44,9 +49,11 @@ def command(
     ID may be the beginning of one. For QUESTION or ANSWER, - takes what stands on stdin, as it is.
     """
     named, question, answer = _parse(words, key)
-    with options.open_store(settings) as store:
-        turn = options.find_conversation(store, named, key).append_turn(
-            question, answer, author=author, idempotency_key=idempotency_key, after=after
+    with owning.open_for_owner(settings, epoch) as (store, act_for):
+        conversation = options.find_conversation(store, named, key)
+        act_for(conversation)
+        turn = conversation.append_turn(
+            question, answer, author=author, idempotency_key=idempotency_key, after=after, epoch=epoch
         )
     if settings.json:
         seen = {"conversation_id": turn.conversation_id, "seq": turn.seq, "writer": turn.writer}

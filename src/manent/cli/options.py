@@ -3,45 +3,59 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
 
-from manent.errors import NotFoundError
+from manent.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from manent.cli.preferences import Chosen
     from manent.history.conversation import Conversation
     from manent.history.store import Store
 
-STORE_VARIABLE = "MANENT_STORE"
-WORKSPACE_VARIABLE = "MANENT_WORKSPACE"
-WAIT_S = 30.0
-"""Longer than the library's own: a command is a process of its own, and nobody repeats it for the user."""
-
 F = TypeVar("F", bound=Callable[..., Any])
+
+_PLACES = "manent.given"
+"""Where completion, which runs no command, finds what the options of one say."""
 
 
 class Settings(NamedTuple):
-    """What the options that every command knows came to."""
+    """
+    What the options that every command knows came to.
 
-    store: str | None
+    Args:
+        store, workspace, wait, durability: as options, environment, configuration file and defaults say.
+        json: write one JSON object.
+        given: the names of those that came from an option.
+        problems: what is wrong with the configuration file and the environment; opening a store raises them.
+    """
+
+    store: str
     workspace: str
     wait: float
+    durability: Literal["full", "process"] = "full"
     json: bool = False
+    given: frozenset[str] = frozenset()
+    problems: tuple[str, ...] = ()
 
     @property
     def url(self) -> str:
         """The store that is meant."""
-        return self.store or default_store()
+        return self.store
 
-
-def default_store() -> str:
-    """The store of whoever names none."""
-    import platformdirs
-
-    return str(platformdirs.user_data_path("manent", appauthor=False) / "conversations.db")
+    @classmethod
+    def of(
+        cls, options: Mapping[str, Any], chosen: Mapping[str, Chosen], problems: tuple[str, ...]
+    ) -> Settings:
+        """The settings from the options of the group, by name, and what `preferences.settle` made of them."""
+        values = {name: chosen[name].value for name in ("store", "workspace", "wait", "durability")}
+        given = frozenset(name for name, value in options.items() if value is not None)
+        return cls(**values, given=given, problems=problems)
 
 
 def shared(command: F) -> F:
@@ -52,8 +66,12 @@ def shared(command: F) -> F:
 
 
 def _override(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    if value is not None and value is not False:
-        context.obj = context.obj._replace(**{str(parameter.name): value})
+    if value is None or value is False:
+        return
+    name = str(parameter.name)
+    context.meta.setdefault(_PLACES, {})[name] = value
+    if not context.resilient_parsing:
+        context.obj = context.obj._replace(**{name: value}, given=context.obj.given | {name})
 
 
 _SHARED = (
@@ -76,13 +94,43 @@ _SHARED = (
     ),
 )
 
+
+def complete_id(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids that begin so, for a shell that completes."""
+    if parameter.name == "words" and context.params.get("words"):
+        return []  # behind the id stand words of the user's own
+    from manent.cli.completing import ids_beginning
+
+    return ids_beginning(context, incomplete)
+
+
 all_workspaces = click.option("--all-workspaces", is_flag=True, help="Look into every workspace.")
 key = click.option("--key", metavar="KEY", help="The conversation with this key of your own, instead of ID.")
+named = click.argument("named", metavar="[ID]", required=False, shell_complete=complete_id)
+"""A conversation by its ID, unless `key` names it; see `find_conversation`."""
+
+yes = click.option("--yes", is_flag=True, help="Do it without asking.")
+no_pager = click.option("--no-pager", is_flag=True, help="Write straight to the terminal.")
 
 
 def examples(*lines: str) -> str:
     """The end of a command's help."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def given_behind(context: click.Context) -> dict[str, Any]:
+    """What the shared options of a command say while the shell completes, by name."""
+    found: dict[str, Any] = context.meta.get(_PLACES, {})
+    return found
+
+
+def in_environment(settings: Settings) -> dict[str, str]:
+    """The variables by which another process works on the same store and workspace."""
+    from manent.cli.preferences import KEYS
+
+    place = str(path_of(settings.url).absolute()) if is_file(settings.url) else settings.url
+    values = {"store": place, "workspace": settings.workspace}
+    return {KEYS[name].variables[0]: value for name, value in values.items()}
 
 
 def open_store(settings: Settings, *, every_workspace: bool = False, create: bool = False) -> Store:
@@ -95,21 +143,40 @@ def open_store(settings: Settings, *, every_workspace: bool = False, create: boo
 
     Raises:
         NotFoundError: it is not there, and `create` was not given.
+        InputError: the configuration file is not right.
     """
     import manent
 
+    check(settings, create=create)
+    return manent.open(
+        settings.url,
+        workspace=None if every_workspace else settings.workspace,
+        wait=settings.wait,
+        durability=settings.durability,
+    )
+
+
+def check(settings: Settings, *, create: bool = False) -> None:
+    """
+    See that the settings can be relied on and that the store is there.
+
+    Raises:
+        NotFoundError, InputError: as `open_store`.
+    """
+    if settings.problems:
+        raise InputError(f"{' '.join(settings.problems)} `manent config` shows and changes what is set.")
     if not create and not is_there(settings.url):
         raise NotFoundError("store", settings.url, "`manent new` or `manent import` makes one.")
-    return manent.open(
-        settings.url, workspace=None if every_workspace else settings.workspace, wait=settings.wait
-    )
 
 
 def is_there(url: str) -> bool:
     """Whether a URL leads to a store; one that is no path of a file is left to `manent.open`."""
-    if url == "memory:" or url.startswith(("ndjson:", "postgres:", "postgresql:")):
-        return True
-    return os.path.lexists(path_of(url))
+    return not is_file(url) or os.path.lexists(path_of(url))
+
+
+def is_file(url: str) -> bool:
+    """Whether a URL means a store in one file, there or not."""
+    return url != "memory:" and not url.startswith(("ndjson:", "postgres:", "postgresql:"))
 
 
 def path_of(url: str) -> Path:

@@ -8,13 +8,26 @@ import os
 import re
 import sys
 import time
-from typing import Any
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any, NamedTuple
 
 PROGRESS_S = 0.1
 """Progress is written at most this often."""
 
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON permits in a string and a terminal might obey, or no encoding can carry."""
+
+
+class Taste(NamedTuple):
+    """How somebody wants to read: `colour` is auto or never, `pager` a command or empty for none."""
+
+    colour: str = "auto"
+    pager: str = ""
+
+
+taste = Taste()
+"""As the environment and the configuration file say; the group of commands sets it."""
 
 
 def prepare() -> None:
@@ -26,6 +39,28 @@ def prepare() -> None:
 def write(text: str = "") -> None:
     """A line on stdout. The text is what a terminal may see: see `render`."""
     sys.stdout.write(text + "\n")
+
+
+def write_pages(lines: Iterable[str], *, paged: bool = True) -> None:
+    """
+    Lines on stdout; on a terminal, what is longer than the screen goes through the pager.
+
+    Args:
+        paged: use the pager where there is one.
+    """
+    if not (paged and taste.pager and is_terminal() and os.environ.get("TERM") != "dumb"):
+        for line in lines:
+            write(line)
+        return
+    from manent.cli import paging
+
+    rest = iter(lines)
+    first = list(paging.take_screen(rest))
+    if paging.is_more(first):
+        paging.show(chain(first, rest), taste.pager)
+    else:
+        for line in first:
+            write(line)
 
 
 def write_json(value: Any) -> None:
@@ -67,8 +102,9 @@ def columns() -> int:
 
 
 def has_colour() -> bool:
-    """Whether stdout shows emphasis: a terminal, and nobody said NO_COLOR."""
-    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether stdout shows emphasis: a terminal, and nobody said NO_COLOR or `colour = "never"`."""
+    wanted = taste.colour != "never" and not os.environ.get("NO_COLOR")
+    return is_terminal() and wanted and os.environ.get("TERM") != "dumb"
 
 
 def bold(text: str) -> str:

@@ -45,7 +45,7 @@ def cut(text: str, columns: int) -> str:
     from rich.cells import cell_len
 
     used, kept = 0, 0
-    for start, end in _graphemes(text):
+    for start, end in graphemes(text):
         used += cell_len(text[start:end])
         if used > columns:
             return text[:kept] + _ELLIPSIS
@@ -54,7 +54,22 @@ def cut(text: str, columns: int) -> str:
     return text
 
 
-def _graphemes(text: str) -> Iterator[tuple[int, int]]:
+def width(text: str) -> int:
+    """How many columns a line takes on a terminal, where wide letters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, columns: int) -> str:
+    """A line filled up with spaces to so many columns of a terminal."""
+    return text + " " * (columns - width(text))
+
+
+def graphemes(text: str) -> Iterator[tuple[int, int]]:
+    """Where each grapheme begins and ends."""
     from manent.search.folding import is_grapheme_border
 
     start = 0

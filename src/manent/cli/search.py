@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
 @options.all_workspaces
+@options.no_pager
 @options.shared
 @click.pass_obj
-def command(settings: options.Settings, words: tuple[str, ...], limit: int, all_workspaces: bool) -> None:
+def command(
+    settings: options.Settings, words: tuple[str, ...], limit: int, all_workspaces: bool, no_pager: bool
+) -> None:
     """
     Find messages that hold all of WORDS, the best hits first.
 
@@ -37,8 +41,7 @@ def command(settings: options.Settings, words: tuple[str, ...], limit: int, all_
     if settings.json:
         output.write_json({"query": query, "hits": [_as_json(hit) for hit in hits]})
         return
-    for hit in hits:
-        _write(hit)
+    output.write_pages((line for hit in hits for line in _lines(hit)), paged=not no_pager)
     if not hits:
         output.note("nothing found")
 
@@ -50,11 +53,12 @@ def _as_json(hit: Hit) -> dict[str, Any]:
     return {**fields, "address": str(hit.address), "highlights": [list(span) for span in hit.highlights]}
 
 
-def _write(hit: Hit) -> None:
+def _lines(hit: Hit) -> Iterator[str]:
+    """A line that says where it is, and one with a piece of it."""
     title = render.one_line(hit.title or "(no title)")
     said = f"{render.one_line(hit.role)}  {render.local_time(hit.claim_ns)}  {title}"
-    output.write(f"{output.bold(render.one_line(str(hit.address)))}  {said}")
-    output.write(f"    {_snippet(hit)}")
+    yield f"{output.bold(render.one_line(str(hit.address)))}  {said}"
+    yield f"    {_snippet(hit)}"
 
 
 def _snippet(hit: Hit) -> str:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from manent.cli import options, output, render
+from manent.cli.transcript import message_lines
 
 if TYPE_CHECKING:
     from manent.history.conversation import Conversation
     from manent.history.messages import Branch
     from manent.model.ids import Address
-    from manent.model.parts import AnyPart
     from manent.model.records import StoredMessage
-
-COMPACT_COLUMNS = 160
-"""How much of a tool call, a result or a reasoning is shown."""
-
-INDENT = "  "
-"""Before each line of stored text, so that none can pass for a line of ours."""
 
 
 class Wish(NamedTuple):
@@ -47,30 +40,44 @@ class Reading(NamedTuple):
     "show",
     short_help="Read a conversation.",
     epilog=options.examples(
-        "manent show 3f2a91", "manent show 3f2a91 --limit 20", "manent show 'turn:3f2a91…#7'"
+        "manent show 3f2a91",
+        "manent show 3f2a91 --limit 20",
+        "manent show 'turn:3f2a91…#7'",
+        "manent show 3f2a91 --plain > talk.txt",
     ),
 )
-@click.argument("named", metavar="[ID|ADDRESS]", required=False)
+@click.argument("named", metavar="[ID|ADDRESS]", required=False, shell_complete=options.complete_id)
 @options.key
 @click.option("--limit", type=click.IntRange(min=1), help="The newest messages only, at most so many.")
 @click.option("--before", metavar="CURSOR", help="Only messages before that.")
 @click.option("--all-branches", is_flag=True, help="Edits, other branches and what was removed too.")
 @click.option("--hidden", is_flag=True, help="What a program injected too.")
+@click.option("--plain", is_flag=True, help="The text as it is, also on a terminal.")
+@options.no_pager
 @options.shared
 @click.pass_obj
-def command(settings: options.Settings, /, named: str | None, key: str | None, **wishes: Any) -> None:
+def command(
+    settings: options.Settings,
+    /,
+    named: str | None,
+    key: str | None,
+    plain: bool,
+    no_pager: bool,
+    **wishes: Any,
+) -> None:
     """
     Read a conversation, oldest message first; ID may be the beginning of one.
 
     Lines at the margin are manent's, indented ones are what was said. An ADDRESS, as `search` and `append`
-    print it, shows one turn.
+    print it, shows one turn. A terminal gets Markdown and code drawn, and a pager where that is longer than
+    the screen.
     """
     reading = _read(settings, named, key, Wish(**wishes))
     if settings.json:
         output.write_json(_as_json(reading))
         return
-    for line in _lines(reading):
-        output.write(line)
+    drawn = output.is_terminal() and not plain
+    output.write_pages(_lines(reading, drawn=drawn), paged=not no_pager)
     if reading.left_out:
         output.note(f"left out: {render.counted(reading.left_out, 'hidden message')}; --hidden shows them")
     if reading.previous:
@@ -126,60 +133,10 @@ def _as_json(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _lines(reading: Reading) -> Iterator[str]:
-    """The whole page: a title, then each message under a heading."""
+def _lines(reading: Reading, *, drawn: bool) -> Iterator[str]:
+    """The whole page: a title, then each message under a heading; drawn for a terminal, or as it is."""
     yield output.bold(f"# {render.one_line(reading.title or '(no title)')}")
     yield render.one_line(reading.conversation_id)
     for message in reading.messages:
         yield ""
-        yield output.bold(_heading(message))
-        for part in message.parts:
-            yield from _part_lines(part)
-        if message.erased:
-            yield "[erased]"
-
-
-def _heading(message: StoredMessage) -> str:
-    who = f"{message.role} ({message.author})" if message.author else message.role
-    flags = ["hidden"] * message.hidden + [message.state] * (message.state != "present")
-    said = [who, render.local_time(message.claim_ns), str(message.address), *(f"({flag})" for flag in flags)]
-    return f"## {render.one_line('  '.join(said))}"
-
-
-def _part_lines(part: AnyPart) -> Iterator[str]:
-    """Words indented and whole; everything else on one line at the margin, cut where it is long."""
-    from manent.model.parts import TextPart
-
-    if isinstance(part, TextPart):
-        yield from (f"{INDENT}{line}".rstrip() for line in render.inert(part.text).split("\n"))
-    else:
-        yield output.faint(render.cut(render.one_line(_compact(part)), COMPACT_COLUMNS))
-
-
-def _compact(part: AnyPart) -> str:
-    """A part that is no text, in one line."""
-    from manent.model import parts
-
-    match part:
-        case parts.ReasoningPart(text=text):
-            return f"[reasoning] {text or '(kept by the provider)'}"
-        case parts.ToolCallPart(name=name, arguments=arguments):
-            return f"[call] {name} {_value(arguments)}"
-        case parts.ToolResultPart(name=name, content=content, is_error=is_error):
-            return " ".join(filter(None, ["[error]" if is_error else "[result]", name, _value(content)]))
-        case parts.FilePart(name=name, media_type=media_type, state=state):
-            return " ".join(filter(None, ["[file]", name, media_type, f"({state})"]))
-        case parts.Citation(marker=marker, target=target, title=title):
-            return " ".join(filter(None, ["[citation]", marker, target, title]))
-        case parts.NoticePart(kind=kind, text=text):
-            return f"[notice] {kind}: {text}"
-        case parts.OpaquePart(data=data, origin=origin):
-            return f"[unknown part] {origin} {_value(data)}"
-        case _:
-            raise TypeError(f"a part without a display: {type(part).__name__}")
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield from message_lines(message, drawn=drawn)
