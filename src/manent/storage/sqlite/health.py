@@ -116,7 +116,7 @@ def _engine(url: str) -> Check:
 
 
 def _place(path: str) -> Check:
-    kind, local = place._file_system(os.path.realpath(path)), place.is_local(path)
+    kind, local = place.file_system_of(os.path.realpath(path)), place.is_local(path)
     facts: Facts = {"file_system": kind or None, "local": local}
     named = f" ({kind})" if kind else ""
     if overruled := os.environ.get(place.PLACE_VARIABLE):

@@ -27,11 +27,11 @@ def is_local(path: str) -> bool:
     """
     if named := os.environ.get(PLACE_VARIABLE):
         return named != "remote"
-    kind = _file_system(os.path.realpath(path))
+    kind = file_system_of(os.path.realpath(path))
     return not (kind in _REMOTE or kind.startswith("fuse.sshfs"))
 
 
-def _file_system(path: str) -> str:
+def file_system_of(path: str) -> str:
     try:
         table = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
