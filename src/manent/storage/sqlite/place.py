@@ -32,6 +32,7 @@ def is_local(path: str) -> bool:
 
 
 def file_system_of(path: str) -> str:
+    """The kind of the file system that a path is on, such as `ext4`; "" where this system does not tell."""
     try:
         table = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
