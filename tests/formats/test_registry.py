@@ -23,9 +23,12 @@ def test_a_folder_of_several_formats_is_read_file_by_file(tmp_path: Path) -> Non
     found = detect(tmp_path / "samples")
     items = list(found.items)
 
-    assert (found.format, found.files) == ("claude-code + openai-messages", 3)
-    assert sum(isinstance(item, ImportedConversation) for item in items) == 5
-    assert [item.reason for item in items if isinstance(item, Refusal)] == ["in no known format; left out"]
+    assert (found.format, found.files) == ("chatgpt + claude-ai + claude-code + openai-messages", 5)
+    assert sum(isinstance(item, ImportedConversation) for item in items) == 10
+    assert [item.reason for item in items if isinstance(item, Refusal)] == [
+        "in no known format; left out",
+        "a conversation without a 'mapping': there are no messages in it",
+    ]
 
 
 def test_a_folder_without_anything_known_is_refused(tmp_path: Path) -> None:  # I-1

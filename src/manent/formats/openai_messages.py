@@ -47,7 +47,7 @@ def read(source: Source) -> Iterator[ImportedConversation | Refusal]:
     Raises:
         FormatError: the one file that was asked for cannot be opened.
     """
-    is_folder = source.path.is_dir()
+    is_folder = source.is_folder
     for file in source.files(*_SUFFIXES):
         if isinstance(file, Refusal):
             yield file

@@ -1,4 +1,4 @@
-"""The formats that can be read, and which one a file or folder is in: by its content, never by its name."""
+"""The formats that can be read, and which one a file, folder or zip is in: by content, never by name."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from manent.errors import FormatError
-from manent.formats import claude_code, claude_code_lines, openai_messages, openai_parts
-from manent.formats.source import Source
+from manent.formats import (
+    chatgpt,
+    chatgpt_parts,
+    claude_ai,
+    claude_ai_parts,
+    claude_code,
+    claude_code_lines,
+    openai_messages,
+    openai_parts,
+)
+from manent.formats.exports import looks_like_conversations
+from manent.formats.source import NESTED, Source
+from manent.formats.zips import is_zip
 from manent.model.imported import ImportedConversation, Refusal
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -21,7 +32,7 @@ class Format(NamedTuple):
     """
     A format: its name in reports, what it looks like, the ends of its files' names, its two functions.
 
-    `recognises(head, name)` is given up to `HEAD_BYTES` of a file; `read(source)` a file or folder.
+    `recognises(head, name)` is given up to `HEAD_BYTES` of a file; `read(source)` a file, folder or zip.
     """
 
     name: str
@@ -48,6 +59,20 @@ FORMATS: tuple[Format, ...] = (
         claude_code.read,
     ),
     Format(
+        chatgpt_parts.NAME,
+        "a ChatGPT export (the zip, its folder, or its conversations.json)",
+        chatgpt.SUFFIXES,
+        chatgpt.recognises,
+        chatgpt.read,
+    ),
+    Format(
+        claude_ai_parts.NAME,
+        "a Claude.ai export (the zip, its folder, or its conversations.json)",
+        claude_ai.SUFFIXES,
+        claude_ai.recognises,
+        claude_ai.read,
+    ),
+    Format(
         openai_parts.NAME,
         'OpenAI messages: {"messages": [...]} a line (.jsonl), or one such value (.json)',
         (".jsonl", ".json"),
@@ -60,14 +85,14 @@ FORMATS: tuple[Format, ...] = (
 
 def detect(path: Path, *, formats: Sequence[Format] = FORMATS) -> Detected:
     """
-    Say what a file or folder is, and begin to read it; in a folder each file goes by its own content.
+    Say what a path holds, and begin to read it; in a folder or zip each file goes by its own content.
 
     Raises:
         FormatError: nothing fits, or the path cannot be read; the text lists what can be. Later, while items
             are read, when the one file is gone.
     """
     source = Source(path)
-    if not path.is_dir():
+    if not source.is_folder:
         found = find_format(path, formats=formats)
         return Detected(found.name, 1, found.read(source))
     names = [each.name for file in _files(source, formats) if (each := _recognise_if_readable(file, formats))]
@@ -78,13 +103,15 @@ def detect(path: Path, *, formats: Sequence[Format] = FORMATS) -> Detected:
 
 def find_format(path: Path, *, formats: Sequence[Format] = FORMATS) -> Format:
     """
-    Say which format a file is in, or the first file of a folder that is in any; only beginnings are read.
+    Say which format a file is in, or the first file of a folder or zip that is in any.
+
+    Only beginnings are read.
 
     Raises:
         FormatError: none of them fits, or the path cannot be read; the text lists what can be.
     """
     source = Source(path)
-    if path.is_dir():
+    if source.is_folder:
         known = (_recognise_if_readable(file, formats) for file in _files(source, formats))
         found = next((format for format in known if format is not None), None)
     else:
@@ -118,7 +145,9 @@ def _read_one_of_many(file: Source, formats: Sequence[Format]) -> Items:
     found = _recognise(file, formats)
     if found is not None:
         yield from found.read(file)
-    elif file.name.endswith(".jsonl") and file.head().strip():
+    elif is_zip(file.head(4)):
+        yield Refusal(place=file.name, reason=NESTED)
+    elif (file.name.endswith(".jsonl") and file.head().strip()) or looks_like_conversations(file):
         # Other .json files stand in such folders by the hundred: settings, notes, states.
         yield Refusal(place=file.name, reason="in no known format; left out")
 
