@@ -249,6 +249,28 @@ def interrupt_often(path: str, conversation_id: str, interrupts: int) -> list[in
     return [done, came]
 
 
+def import_until_killed(path: str, transactions: int) -> None:
+    """Import the source of the tests of interrupts; be ready for the end before a transaction commits."""
+    from manent.history import batching
+    from manent.history.import_records import Keeper
+    from tests.unit.history.sources import the_source
+
+    noted = Keeper.note
+    seen: list[str] = []
+
+    def note(self: Keeper, *arguments: Any, **more: Any) -> str:
+        stream = noted(self, *arguments, **more)
+        seen.append(stream)
+        if len(seen) == transactions:
+            ready()
+        return stream
+
+    vars(batching)["BATCH_MESSAGES"] = 3
+    setattr(Keeper, "note", note)  # noqa: B010 - a method that a checker would not let go
+    with manent.open(path, workspace="demo") as store:
+        store.import_items(the_source(), format="test")
+
+
 def fill_up(path: str, conversation_id: str, room_bytes: int) -> list[Any]:
     """Append under a limit of file sizes until an error, lift it and go on; what returned, and the error."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -21,6 +21,7 @@ Every exception of manent, and what each one carries.
     ├── IdempotencyError                a key was used before, with other content
     ├── SparedError                     a conversation that must not be removed as things stand; says why
     │   └── HeldError                   it is on hold: nothing removes it until the hold is lifted
+    ├── ContinuedError                  an import that somebody continued is not undone; lists where
     ├── OwnershipLostError              an append of an owner that is none any more; carries who is
     ├── WorkspaceRequiredError          the owner's handle cannot choose a workspace
     ├── OwnerRequiredError              what moves workspaces needs the owner's handle
@@ -262,6 +263,14 @@ class HeldError(SparedError):
 
     ADVICE: ClassVar[dict[str, str]] = {"held": "Lift the hold first"}
     REMEDY = "."
+
+
+class ContinuedError(ManentError):
+    """Something was said under what an undo would take away; `addresses` says where. Nothing was changed."""
+
+    def __init__(self, *, import_id: str, addresses: Sequence[str]) -> None:
+        super().__init__(f"Import {import_id} was continued at {addresses[0]}. Keep it, or force the undo.")
+        self.import_id, self.addresses = import_id, tuple(addresses)
 
 
 class OwnershipLostError(ManentError):

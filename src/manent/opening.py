@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -34,6 +34,7 @@ def open(
     read_only: bool = False,
     clock: Callable[[], int] = time.time_ns,
     processes: Processes | None = None,
+    allow_secrets: Collection[str] = (),
 ) -> Store:
     """
     Open a store, and make it when it is not there.
@@ -49,16 +50,19 @@ def open(
         read_only: refuse every write.
         clock: says what time it is, in nanoseconds since 1970 UTC; shown and hashed, never ordered by.
         processes: says who this process is and whether an owner still runs; the system when None.
+        allow_secrets: kinds of secrets that are not masked in what is imported and in tool output that is
+            appended, such as `jwt`.
 
     Raises:
         NotAStoreError, NewerStoreError, DamagedStoreError, FaultyEngineError: nothing was changed.
         StoreBusyError: others kept it locked longer than `wait` while it was being made.
-        InputError: a URL or durability that there is none of.
+        InputError: a URL, a durability or a kind of secret that there is none of.
     """
     if durability not in ("full", "process"):
         raise InputError(f"durability is 'full' or 'process', not {durability!r}.")
     if not isinstance(wait, int | float) or not wait >= 0:
         raise InputError(f"wait is a number of seconds from 0 on, not {wait!r}.")
+    allowed = _checked_kinds(allow_secrets)
     fence, *older_names = (None,) if workspace is None else names_of(workspace)
     backend = open_backend(url, durability=durability, wait=wait, read_only=read_only)
     runtime = Runtime(
@@ -68,6 +72,7 @@ def open(
         clock=clock,
         processes=processes or local_processes(),
         older_names=tuple(name for name in older_names if name is not None),
+        allow_secrets=allowed,
     )
     return Store(runtime)
 
@@ -92,6 +97,15 @@ def open_backend(
     if not path:
         raise InputError("Give the path of a store, such as conversations.db.")
     return SqliteBackend(path, durability=durability, wait_s=wait, read_only=read_only)
+
+
+def _checked_kinds(kinds: Collection[str]) -> frozenset[str]:
+    """Kinds of secrets; the table of them is loaded when there is any to look up."""
+    if not kinds:
+        return frozenset()
+    from manent.history.masking import check_kinds
+
+    return check_kinds(kinds)
 
 
 def _checked(url: str | os.PathLike[str]) -> str:
@@ -152,6 +166,7 @@ def import_path(
     path: str | os.PathLike[str],
     *,
     dry_run: bool = False,
+    allow_secrets: Collection[str] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> ImportReport:
     """
@@ -159,11 +174,13 @@ def import_path(
 
     Args:
         dry_run: look and count, write nothing.
+        allow_secrets: kinds of secrets that are not masked this time.
         progress: called now and then with the number of records looked at.
 
     Raises:
         FormatError: nothing here that can be read.
         NotFoundError: no such file.
+        InputError: no such kind of secret.
         WorkspaceRequiredError: on the owner's handle.
     """
     from manent.formats.registry import detect
@@ -173,7 +190,13 @@ def import_path(
         raise NotFoundError("file", str(place))
     found = detect(place)
     return store.import_items(
-        found.items, format=found.format, files=found.files, dry_run=dry_run, progress=progress
+        found.items,
+        format=found.format,
+        files=found.files,
+        paths=[os.fspath(path)],
+        dry_run=dry_run,
+        allow_secrets=allow_secrets,
+        progress=progress,
     )
 
 

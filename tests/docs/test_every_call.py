@@ -10,6 +10,8 @@ import pytest
 
 import manent
 import manent.seeds
+from manent.history.imports import Imports
+from manent.history.masked_secrets import Secrets
 from manent.history.relinking import Workspaces
 from manent.history.roadmaps import Roadmaps
 from manent.seeds import ConversationService, ConversationStore, SessionRepo
@@ -17,7 +19,7 @@ from tests.docs.blocks import read_blocks
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 FAÇADES_PAGE = REFERENCE / "seeds.md"
-CLASSES = (manent.Store, manent.Conversation, Roadmaps, Workspaces)
+CLASSES = (manent.Store, manent.Conversation, Roadmaps, Workspaces, Imports, Secrets)
 FAÇADES = (ConversationStore, SessionRepo, ConversationService)
 
 

@@ -16,6 +16,7 @@ from tests.surface.shapes import PAGE, differences, read_shapes, read_table
 from tests.surface.tree import LEAVES
 
 SHAPES = read_shapes(PAGE.read_text(encoding="utf-8"))
+LEAKY = '{"messages": [{"role": "user", "content": "use ghp_%s"}]}\n' % ("a1B2" * 9)
 TREE = '[[subtask]]\nid = "beans"\ninstruction = "Grow beans"\n'
 
 SAMPLES: Mapping[str, Sequence[Sequence[str]]] = {
@@ -42,6 +43,9 @@ SAMPLES: Mapping[str, Sequence[Sequence[str]]] = {
     "roadmap link": [["roadmap", "link", "ID", "garden", "beans"], ["roadmap", "link", "ID", "--off"]],
     "stats": [["stats"], ["stats", "--key", "k"], ["stats", "--all-workspaces"]],
     "import": [["import", "talk.jsonl"]],
+    "imports list": [["imports", "list"]],
+    "imports undo": [["imports", "undo", "IMPORT", "--dry-run"], ["imports", "undo", "IMPORT", "--yes"]],
+    "secrets list": [["secrets", "list"], ["secrets", "list", "--limit", "1"]],
     "export": [["export", "out.ndjson"]],
     "migrate-legacy": [["migrate-legacy", "old", "--dry-run"], ["migrate-legacy", "old"]],
     "verify": [["verify"], ["verify", "--make-receipt"]],
@@ -84,7 +88,9 @@ def names(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     desk.type("--workspace", str(desk.folder / "gone"), "new", "Lost")
     desk.type("--workspace", "third", "new", "Third")
     move = desk.read("workspace", "merge", "third", "other", "--yes")["id"]
-    return {"ID": identity, "MOVE": move}
+    Path("leaky.jsonl").write_text(LEAKY, encoding="utf-8")
+    imported = desk.read("import", "leaky.jsonl")["paths"][0]["report"]["import_id"]
+    return {"ID": identity, "MOVE": move, "IMPORT": imported}
 
 
 def put_old_tree(folder: Path) -> None:

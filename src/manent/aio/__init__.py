@@ -11,6 +11,7 @@ Awaited stores: the calls of the synchronous core on worker threads, for program
 from __future__ import annotations
 
 from manent.aio.conversation import AsyncConversation
+from manent.aio.imports import AsyncImports, AsyncSecrets
 from manent.aio.opening import aopen, import_path, restore_path
 from manent.aio.roadmaps import AsyncRoadmaps
 from manent.aio.store import AsyncResumption, AsyncStore
@@ -18,8 +19,10 @@ from manent.aio.workspaces import AsyncWorkspaces
 
 __all__ = [
     "AsyncConversation",
+    "AsyncImports",
     "AsyncResumption",
     "AsyncRoadmaps",
+    "AsyncSecrets",
     "AsyncStore",
     "AsyncWorkspaces",
     "aopen",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
 from functools import partial, wraps
 from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self
 
 from manent.aio.conversation import AsyncConversation
+from manent.aio.imports import AsyncImports, AsyncSecrets
 from manent.aio.interruption import Interruption, Progress
 from manent.aio.pieces import Pieces, Spool, in_pieces
 from manent.aio.roadmaps import AsyncRoadmaps
@@ -81,9 +82,9 @@ class AsyncStore(Twin[Store]):
     `Store` for an event loop: the same calls, awaited. Get one from `manent.aopen`.
 
     Every method is a coroutine, and so is what is a property of `Store` and reads it, such as
-    `await store.writer()`. `url`, `wal_fallback_notice`, `roadmaps` and `workspaces` cost nothing and stay
-    attributes. Conversations that it gives are `AsyncConversation`. What is said in `Store` of arguments,
-    results and errors holds here.
+    `await store.writer()`. `url`, `wal_fallback_notice`, `roadmaps`, `imports`, `secrets` and `workspaces`
+    cost nothing and stay attributes. Conversations that it gives are `AsyncConversation`. What is said in
+    `Store` of arguments, results and errors holds here.
 
     Calls run on at most 8 threads of this store's own, so that the event loop is never blocked (U-5), in the
     context of the caller. Those that write do so one after the other, in the order in which they were called;
@@ -141,6 +142,16 @@ class AsyncStore(Twin[Store]):
         return AsyncRoadmaps(self._sync.roadmaps, self._workers)
 
     @property
+    def imports(self) -> AsyncImports:
+        """What was imported into this workspace, and how it is undone."""
+        return AsyncImports(self._sync.imports, self._workers)
+
+    @property
+    def secrets(self) -> AsyncSecrets:
+        """What was masked in this workspace: kinds and places."""
+        return AsyncSecrets(self._sync.secrets, self._workers)
+
+    @property
     def workspaces(self) -> AsyncWorkspaces:
         """The workspaces of the store as a whole; for the owner's handle."""
         return AsyncWorkspaces(self._sync.workspaces, self._workers)
@@ -194,7 +205,9 @@ class AsyncStore(Twin[Store]):
         *,
         format: str,
         files: int = 1,
+        paths: Sequence[str] = (),
         dry_run: bool = False,
+        allow_secrets: Collection[str] = (),
         progress: Progress = lambda _: None,
     ) -> ImportReport:
         """
@@ -211,7 +224,9 @@ class AsyncStore(Twin[Store]):
             interruption.heeding(known),
             format=format,
             files=files,
+            paths=paths,
             dry_run=dry_run,
+            allow_secrets=allow_secrets,
             progress=interruption.reporting(progress),
         )
         return await self._workers.run(Lane.LONG_WRITE, work, interruption=interruption)

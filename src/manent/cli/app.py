@@ -31,6 +31,8 @@ _HOMES: Mapping[str, str] = {
     "roadmap": "manent.cli.roadmap",
     "stats": "manent.cli.stats",
     "import": "manent.cli.import_",
+    "imports": "manent.cli.imports",
+    "secrets": "manent.cli.secrets",
     "export": "manent.cli.export",
     "migrate-legacy": "manent.cli.migrate_legacy",
     "verify": "manent.cli.verify",

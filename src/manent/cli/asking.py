@@ -9,6 +9,11 @@ import click
 from manent.cli import output
 
 
+def is_answered() -> bool:
+    """Whether a person is there to see a question and to answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def agree(question: str, *, yes: bool) -> bool:
     """
     Whether a person agrees; nobody is asked when `yes` is given.
@@ -18,7 +23,7 @@ def agree(question: str, *, yes: bool) -> bool:
     """
     if yes:
         return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_answered():
         said = "This asks before it changes anything, and there is no terminal to ask on; give --yes."
         raise click.UsageError(said, click.get_current_context())
     agreed: bool = click.confirm(question, err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,28 +45,42 @@ class Outcome(NamedTuple):
     epilog=options.examples(
         "manent import conversation.jsonl",
         "manent import ~/.claude/projects --dry-run",
+        "manent import chats.zip --allow jwt --allow basic_auth",
         "manent import --all-workspaces backup.ndjson",
     ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Look and count; write nothing.")
 @click.option("--all-workspaces", is_flag=True, help="Bring an export's workspaces back as they were.")
+@click.option(
+    "--allow", multiple=True, metavar="KIND", help="Do not mask secrets of this kind; may be repeated."
+)
 @options.shared
 @click.pass_obj
-def command(settings: options.Settings, paths: tuple[Path, ...], dry_run: bool, all_workspaces: bool) -> int:
+def command(
+    settings: options.Settings,
+    paths: tuple[Path, ...],
+    dry_run: bool,
+    all_workspaces: bool,
+    allow: tuple[str, ...],
+) -> int:
     """
     Take in files and folders: OpenAI messages as JSONL, Claude Code sessions, and manent's own export.
 
     What is known already is skipped, and what grew is continued, so a command may be repeated. Secrets are
-    masked on the way in. The exit code is 3 when a part was refused, and 1 when nothing could be read.
+    masked on the way in; `manent secrets list` says where. `manent imports undo` takes an import back. The
+    exit code is 3 when a part was refused, and 1 when nothing could be read.
     """
+    from manent.history.masking import check_kinds
+
+    allowed = check_kinds(allow)
     progress = output.Progress("records")
     outcomes: list[Outcome] = []
     with _open(settings, dry_run, all_workspaces) as store:
         done = f"what came in before stays{'' if dry_run else '; repeat the command to go on'}"
         with exits.interruptible(lambda: done):
             for path in paths:
-                outcomes.append(_import(store, path, progress, dry_run))
+                outcomes.append(_import(store, path, progress, dry_run, allowed))
                 if not settings.json:
                     _write(outcomes[-1], dry_run)
     if settings.json:
@@ -80,13 +95,16 @@ def _open(settings: options.Settings, dry_run: bool, all_workspaces: bool) -> St
     return options.open_store(settings, every_workspace=all_workspaces, create=True)
 
 
-def _import(store: Store, path: Path, progress: output.Progress, dry_run: bool) -> Outcome:
+def _import(
+    store: Store, path: Path, progress: output.Progress, dry_run: bool, allowed: frozenset[str]
+) -> Outcome:
     """Import one path; an error costs that path, and the next one is tried."""
     from manent.opening import import_path, is_own_export, restore_path
 
     try:
         if not is_own_export(path):
-            return Outcome(path, report=import_path(store, path, progress=progress, dry_run=dry_run))
+            report = import_path(store, path, progress=progress, dry_run=dry_run, allow_secrets=allowed)
+            return Outcome(path, report=report)
         if dry_run:
             raise InputError(f"{path} is an export of manent's own, which --dry-run cannot look into.")
         return Outcome(path, restored=restore_path(store, path))
@@ -149,8 +167,26 @@ def _sums(report: ImportReport) -> list[str]:
         f"{report.grown_conversations:,} grown + {report.unchanged_conversations:,} unchanged"
         + _deleted(report),
         f"{render.counted(report.files, 'file')}, {len(report.refusals):,} refused",
+        *_extras(report),
         *([f"secrets masked: {masked}"] if masked else []),
+        *(
+            [f"secrets left as they are: {', '.join(report.allowed_secrets)}"]
+            if report.allowed_secrets
+            else []
+        ),
     ]
+
+
+def _extras(report: ImportReport) -> Iterator[str]:
+    """Sums of what only some sources have."""
+    if report.attachments:
+        attachments = render.counted(report.attachments, "attachment")
+        stored, kept = report.stored_attachments, report.kept_references
+        yield f"{attachments} = {stored:,} stored + {kept:,} kept as references"
+    if report.links:
+        recorded, known, pending = report.recorded_links, report.known_links, report.pending_links
+        links = render.counted(report.links, "link")
+        yield f"{links} = {recorded:,} recorded + {known:,} known + {pending:,} whose other end is not here"
 
 
 def _deleted(report: ImportReport) -> str:

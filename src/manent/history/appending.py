@@ -11,6 +11,7 @@ from manent.codec.leaves import check_storable
 from manent.errors import AlreadyExistsError, ConflictError, InputError, NotFoundError
 from manent.history.handle import reach
 from manent.history.idempotency import find_repeated
+from manent.history.masked import MaskedAt, MaskedTogether, is_output, remember
 from manent.history.ownership import check_epoch
 from manent.history.recording import record
 from manent.history.runtime import Runtime, Target
@@ -102,10 +103,11 @@ def append_messages(
 
 
 class Batch(NamedTuple):
-    """Messages that are checked, and the events that they become."""
+    """Messages that are checked, the events that they become, and what was masked in them."""
 
     messages: Sequence[Message]
     events: Sequence[MessageAdded]
+    masked: tuple[MaskedAt, ...] = ()
 
 
 def to_batch(runtime: Runtime, messages: Sequence[Message], idempotency_key: str | None = None) -> Batch:
@@ -121,7 +123,8 @@ def to_batch(runtime: Runtime, messages: Sequence[Message], idempotency_key: str
         events[0] = msgspec.structs.replace(events[0], idempotency_key=idempotency_key, batch_size=size)
     for event in events:
         check_storable(event)
-    return Batch(messages, events)
+    events, masked = _mask_tool_output(events, runtime)
+    return Batch(messages, events, masked)
 
 
 def append_messages_within(
@@ -139,7 +142,22 @@ def append_messages_within(
     for event in batch.events:
         chained.append(_under(event, above))
         above = event.message_id
-    return _record(runtime, tx, target, chained, row)
+    stored = _record(runtime, tx, target, chained, row)
+    if batch.masked:
+        told = MaskedTogether(claim_ns=runtime.clock(), found=batch.masked)
+        remember(tx, target.uid, stored[0].header.seq, told)
+    return stored
+
+
+def _mask_tool_output(
+    events: list[MessageAdded], runtime: Runtime
+) -> tuple[list[MessageAdded], tuple[MaskedAt, ...]]:
+    """Mask secrets in what tools gave back; the table of secrets is loaded when there is any of that."""
+    if not any(is_output(event, part) for event in events for part in event.parts):
+        return events, ()
+    from manent.history.masking import mask_tool_output
+
+    return mask_tool_output(events, runtime.allow_secrets)
 
 
 def _record(

@@ -26,7 +26,7 @@ from manent.codec.ndjson import (
     event_to_line,
     record_to_line,
 )
-from manent.history.moves import MOVE_FIELD
+from manent.history.local_registers import is_local
 from manent.history.recording import stream
 from manent.history.verifying import read_uids
 from manent.model.log import StreamInfo
@@ -71,7 +71,7 @@ def _stream_lines(reader: Reader, identity: StreamInfo) -> Iterator[bytes]:
     registers = [
         RegisterEntry(r.field, r.value, *r.stamp)
         for r in reader.read_registers(identity.uid)
-        if not r.field.startswith(MOVE_FIELD)
+        if not is_local(r.field)
     ]
     tips = [TipEntry(t.writer, t.seq, t.hash.hex(), t.total) for t in reader.read_tips(identity.uid)]
     yield record_to_line(

@@ -1,44 +1,31 @@
 """
 Importing other tools' conversations: what is known is skipped, what grew is continued (I-1, I-2).
 
-A message that says something else now is edited: the new state is read, the old one stays in the log.
+Three steps: conversations are shelved in the order of their own last time, prepared (named, compared with
+what is here, masked), and written in transactions of about one size. An interrupted import leaves whole
+transactions behind; when it is repeated it goes on. A message that says something else now is edited: the new
+state is read, the old one stays in the log.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from manent.errors import InputError
-from manent.history.assembly import entry_parts, is_erased
-from manent.history.identifying import Identified, identify
-from manent.history.masking import Masker
-from manent.history.recording import open_leniently, record
-from manent.history.removing import DELETED_SOURCE, source_mark
+import msgspec
+
+from manent.errors import InputError, WorkspaceRequiredError
+from manent.history.awaiting import AwaitedLink, awaited_in, can_settle, find_target, settle
+from manent.history.batching import Slice, cut, marking_last, together
+from manent.history.fetching import Attachments
+from manent.history.import_records import COUNTS, Keeper
+from manent.history.masking import check_kinds
+from manent.history.preparing import DELETED, GROWN, NEW, UNCHANGED, Prepared, Preparer, Ready
 from manent.history.runtime import Runtime
-from manent.history.workspaces import ensure_workspace, find_fence, find_workspace_info
-from manent.model.events import (
-    ConversationCreated,
-    Event,
-    HeadMoved,
-    MessageAdded,
-    MessageEdited,
-    SourceUpdated,
-)
-from manent.model.ids import Stamp
+from manent.history.shelving import Shelf
+from manent.history.workspaces import ensure_workspace, find_fence
+from manent.history.writing import Writer, Written
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
-from manent.model.log import Pending, StreamInfo, find_text
-from manent.model.rows import MessageRow
-from manent.storage.port import Reader, Transaction
-
-BATCH = 500
-"""
-Messages written in one transaction: an interrupted import goes on where it stopped. What goes with a
-conversation's first and last message, its identity and its head, is written together with them.
-"""
-
-Claimed = tuple[Event, int | None]
-"""An event and its claim of time."""
 
 Progress = Callable[[int], None]
 """Called after each conversation with the number of records looked at."""
@@ -50,285 +37,270 @@ def import_items(
     *,
     format: str,
     files: int = 1,
+    paths: Sequence[str] = (),
     dry_run: bool = False,
+    allow_secrets: Collection[str] = (),
     progress: Progress = lambda _: None,
 ) -> ImportReport:
     """
     Import conversations, those first whose own last time is oldest; say what came in and what was refused.
 
     Lists then show the most recent one first, as the source did. All of the source is read before the first
-    conversation is written.
+    conversation is written; what does not fit into memory meanwhile waits, masked, in a file without a name.
 
     Args:
+        paths: where they come from, as it was given, for the record of the import.
         dry_run: look, count, write nothing.
+        allow_secrets: kinds of secrets that are not masked this time.
 
     Raises:
         WorkspaceRequiredError: on the owner's handle.
+        InputError: there is no such kind of secret.
         StoreBusyError, StorageFullError, ReadOnlyError: what was written before stays; import again.
     """
-    run = _Import(runtime, dry_run)
-    conversations: list[ImportedConversation] = []
-    for item in items:
-        if isinstance(item, Refusal):
-            run.refusals.append(item)
-        else:
-            conversations.append(item)
-    run.cover(conversations)
-    for conversation in sorted(conversations, key=_last_claim_ns):
-        try:
-            run.take(conversation)
-        except InputError as error:
-            run.refusals.append(Refusal(place=conversation.place, reason=str(error)))
-        progress(run.counts["records"] + len(run.refusals))
-    return run.report(format, files)
+    if runtime.workspace is None:
+        raise WorkspaceRequiredError
+    allowed = check_kinds(allow_secrets) | runtime.allow_secrets
+    run = (_DryRun if dry_run else _Run)(runtime, Keeper(runtime, format, paths), allowed, progress)
+    with Shelf(run.prepare) as shelf:
+        for item in items:
+            if isinstance(item, Refusal):
+                run.refusals.append(item)
+            else:
+                run.preparer.cover(item)
+                shelf.add(item)
+        run.write(prepared for prepared in shelf.take())
+    return run.report(format, files, allowed)
 
 
-def _last_claim_ns(conversation: ImportedConversation) -> int:
-    """The last time that a conversation states, or 0: those that state none come first, as they came."""
-    return max((m.claim_ns for m in conversation.messages if m.claim_ns is not None), default=0)
+class _Base:
+    """What a run and a dry one have in common."""
 
-
-class _Import:
-    """One run: what it did so far."""
-
-    def __init__(self, runtime: Runtime, dry_run: bool) -> None:
-        self._runtime = runtime
-        self._dry_run = dry_run
-        self._masker = Masker()
-        self._covered: set[str] = set()
+    def __init__(self, runtime: Runtime, keeper: Keeper, allowed: frozenset[str], progress: Progress) -> None:
+        self.runtime = runtime
+        self.preparer = Preparer(runtime, allowed)
         self.counts: Counter[str] = Counter()
+        self.secrets: Counter[str] = Counter()
         self.refusals: list[Refusal] = []
-        with runtime.backend.reading() as reader:
-            self._source_key = reader.info().source_key
-            self._deleted = set(_deleted_sources(runtime, reader))
+        self.keeper = keeper
+        self._progress = progress
+        self._stated: dict[str, AwaitedLink] = {}
+        self._coming: dict[str, dict[str, str]] = {}
+        self._writer = Writer(runtime, keeper)
 
-    def report(self, format: str, files: int) -> ImportReport:
+    def prepare(self, conversation: ImportedConversation) -> Prepared:
+        """Prepare a conversation; one that cannot be stored at all is refused, by name."""
+        try:
+            return self.preparer.prepare(conversation)
+        except InputError as error:
+            return self.refuse(conversation, error)
+
+    def refuse(self, origin: ImportedConversation, error: InputError) -> Prepared:
+        """Name what could not be stored; nothing of it counts."""
+        self.refusals.append(Refusal(place=origin.place, reason=str(error)))
+        bare = msgspec.structs.replace(origin, messages=(), title=None, project=None, details=None)
+        return Prepared(state="", origin=bare, messages=0, records=0)
+
+    def count(self, prepared: Prepared, state: str, added: int, changed: int) -> None:
+        """A conversation was looked at."""
+        if state:
+            self.counts.update(
+                conversations=1,
+                messages=prepared.messages,
+                records=prepared.records,
+                merged_records=prepared.records - prepared.messages,
+                added_messages=added,
+                known_messages=prepared.messages - added,
+                changed_messages=changed,
+                known_links=prepared.known_links,
+            )
+            self.counts[f"{state}_conversations"] += 1
+        self._progress(self.counts["records"] + len(self.refusals))
+
+    def count_files(self, stored: int, kept: int) -> None:
+        """Files of messages that were added or changed."""
+        self.counts.update(attachments=stored + kept, stored_attachments=stored, kept_references=kept)
+
+    def report(self, format: str, files: int, allowed: frozenset[str]) -> ImportReport:
+        """What was done."""
+        links = sum(self.counts[name] for name in ("recorded_links", "known_links", "pending_links"))
         return ImportReport(
             format=format,
             files=files,
-            secrets=dict(sorted(self._masker.counts.items())),
+            secrets=dict(sorted(self.secrets.items())),
             refusals=tuple(self.refusals),
+            links=links,
+            allowed_secrets=tuple(sorted(allowed)),
+            import_id=self.keeper.id if self.keeper.began else None,
             **{name: self.counts[name] for name in _COUNTS},
         )
 
-    def cover(self, conversations: Sequence[ImportedConversation]) -> None:
-        """Know the beginnings of lists without ids: a log of requests holds each list many times over."""
-        for conversation in conversations:
-            if conversation.native_id is None:
-                hashes = [item.hash for item in identify(conversation, self._source_key)]
-                self._covered.update(hashes[:-1])
 
-    def take(self, conversation: ImportedConversation) -> None:
-        """Import one conversation; a list that is the beginning of another one of the source is in that."""
-        identified = identify(conversation, self._source_key)
-        if conversation.native_id is None and identified and identified[-1].hash in self._covered:
-            self._count(conversation, "unchanged", 0, 0)
-            return
-        keys = _keys(conversation, identified)
-        if self._deleted and any(source_mark(key, self._source_key) in self._deleted for key in keys):
-            self._count(conversation, "deleted", 0, 0)
-            return
-        self._masker.learn(message.parts for message in conversation.messages)
-        uid = self._find(keys)
-        fresh, changed = self._compare(uid, identified)
-        if not self._dry_run and (uid is None or fresh or changed):
-            events = self._events(fresh, changed)
-            if not self._write(conversation, identified, uid, keys[0], events):
-                self._count(conversation, "deleted", 0, 0)
+class _Run(_Base):
+    """One run: what it did so far."""
+
+    def write(self, conversations: Iterable[Prepared]) -> None:
+        """Write all that is new in transactions of about one size."""
+        slices = (one for prepared in conversations for one in self._cut(prepared))
+        for batch, is_last in marking_last(together(slices)):
+            self._write(batch, is_last=is_last)
+        self._end()
+
+    def _cut(self, prepared: Prepared) -> Iterator[Slice]:
+        """The slices of a conversation; one of which nothing is written counts at once."""
+        self._stated.update({link.field: link for link in prepared.waiting_links})
+        slices = list(cut(prepared))
+        if not slices:
+            self.count(prepared, prepared.state, 0, 0)
+        yield from slices
+
+    def _write(self, batch: list[Slice], *, is_last: bool) -> None:
+        """Write a batch; when something in it cannot be stored, each conversation on its own."""
+        with Attachments() as files:
+            for one in batch:
+                self.refusals += files.fetch(one.ready)
+            try:
+                self._commit(batch, files, is_last=is_last)
+            except InputError as error:
+                if len(batch) > 1:
+                    for one in batch:
+                        self._write_alone(one, files)
+                else:
+                    self._give_up(batch[0], error)
+
+    def _write_alone(self, one: Slice, files: Attachments) -> None:
+        try:
+            self._commit([one], files, is_last=False)
+        except InputError as error:
+            self._give_up(one, error)
+
+    def _give_up(self, one: Slice, error: InputError) -> None:
+        """A conversation that cannot be stored is refused, once."""
+        if not self._writer.has_failed(one.prepared):
+            self.refuse(one.prepared.origin, error)
+            self._writer.fail(one.prepared)
+
+    def _commit(self, batch: Sequence[Slice], files: Attachments, *, is_last: bool) -> None:
+        batch = [one for one in batch if not self._writer.has_failed(one.prepared)]
+        settled: list[AwaitedLink] = []
+        with self.runtime.backend.transaction() as tx:
+            workspace = ensure_workspace(self.runtime, tx)
+            written = [self._writer.write(tx, workspace, one, files) for one in batch]
+            totals = self._totals(written)
+            touched = [each.touched for each in written if each.touched is not None]
+            stream = None
+            if touched:
+                stream = self.keeper.note(tx, workspace, touched, totals, finished=is_last)
+            if is_last:
+                settled = settle(self.runtime, tx, workspace)
+        if stream is not None:
+            self.keeper.committed(stream, finished=is_last)
+        self._count_written(batch, written)
+        self._count_settled(settled)
+
+    def _totals(self, written: Sequence[Written]) -> Counter[str]:
+        """What the record of the import says after this transaction."""
+        totals = Counter({name: self.counts[f"kept_{name}"] for name in COUNTS})
+        for one in written:
+            totals.update(one.counts)
+        return totals
+
+    def _count_written(self, batch: Sequence[Slice], written: Sequence[Written]) -> None:
+        for one, done in zip(batch, written, strict=True):
+            self._writer.committed(one.prepared, done)
+            self.counts.update({f"kept_{name}": count for name, count in done.counts.items()})
+            self.secrets.update(done.masked)
+            self.count_files(done.stored_files, done.kept_references)
+            self.counts.update(recorded_links=done.recorded_links, known_links=done.known_links)
+            self._stated.update({link.field: link for link in done.awaited_links})
+            if one.is_last:
+                state, added, changed = self._writer.end(one.prepared)
+                self.count(one.prepared, state, added, changed)
+
+    def _count_settled(self, settled: Sequence[AwaitedLink]) -> None:
+        self.counts["recorded_links"] += len(settled)
+        for link in settled:
+            self._stated.pop(link.field, None)
+
+    def _end(self) -> None:
+        """Where no last transaction did it: record what waited, and say that the import came to its end."""
+        unfinished = self.keeper.began and not self.keeper.finished
+        with self.runtime.backend.reading() as reader:
+            fence = find_fence(self.runtime, reader)
+            if fence is None or not (unfinished or can_settle(reader, fence)):
+                self.counts["pending_links"] = len(self._stated)
                 return
-        state = "new" if uid is None else "grown" if fresh or changed else "unchanged"
-        self._count(conversation, state, len(fresh), len(changed))
-
-    def _events(self, fresh: Sequence[Identified], changed: Sequence[Identified]) -> list[Claimed]:
-        events: list[Claimed] = [(self._to_event(item), item.message.claim_ns) for item in fresh]
-        for item in changed:
-            events += self._to_edit(item)
-        return events
-
-    def _write(
-        self,
-        conversation: ImportedConversation,
-        identified: Sequence[Identified],
-        uid: str | None,
-        key: str,
-        events: Sequence[Claimed],
-    ) -> bool:
-        """Write what is new; return False when the conversation was deleted meanwhile."""
-        for start in range(0, max(1, len(events)), BATCH):
-            with self._runtime.backend.transaction() as tx:
-                if _is_deleted(tx.read, uid):
-                    return False
-                uid = uid or self._find_key(tx.read, [key]) or self._begin(tx, conversation, key)
-                self._record(tx, uid, _unknown(tx.read, uid, events[start : start + BATCH]))
-                if start + BATCH >= len(events):
-                    self._finish(tx, uid, conversation, identified, key)
-        return True
-
-    def _count(self, conversation: ImportedConversation, state: str, fresh: int, changed: int) -> None:
-        messages = len(conversation.messages)
-        records = sum(message.records for message in conversation.messages)
-        self.counts.update(
-            conversations=1,
-            messages=messages,
-            records=records,
-            merged_records=records - messages,
-            added_messages=fresh,
-            known_messages=messages - fresh,
-            changed_messages=changed,
-        )
-        self.counts[f"{state}_conversations"] += 1
-
-    def _find(self, keys: Sequence[str]) -> str | None:
-        """The conversation that has one of these keys."""
-        with self._runtime.backend.reading() as reader:
-            return self._find_key(reader, keys)
-
-    def _find_key(self, reader: Reader, keys: Sequence[str]) -> str | None:
-        fence = find_fence(self._runtime, reader)
-        for key in keys if fence is not None else ():
-            if found := reader.find_by_key(fence, key):
-                return found[0].uid
-        return None
-
-    def _compare(
-        self, uid: str | None, identified: Sequence[Identified]
-    ) -> tuple[list[Identified], list[Identified]]:
-        """The messages that are not here yet, and those that say something else now."""
-        if uid is None:
-            return list(identified), []
-        with self._runtime.backend.reading() as reader:
-            rows = [(item, reader.find_message(uid, item.message_id)) for item in identified]
-            fresh = [item for item, row in rows if row is None]
-            changed = [item for item, row in rows if row and self._is_changed(reader, uid, item, row)]
-        return fresh, changed
-
-    def _is_changed(self, reader: Reader, uid: str, item: Identified, row: MessageRow) -> bool:
-        """Whether a known message's source changed and its words here are not the new ones yet."""
-        entry = reader.find_entry(uid, Stamp(row.seq, row.writer))
-        event = open_leniently(entry).event if entry else None
-        if not isinstance(event, MessageAdded) or (event.source or {}).get("hash") in (None, item.hash):
-            return False
-        now = reader.read_branch(uid, item.message_id, 1)
-        parts, _ = self._masker.mask_message(item.message.parts, b"", count=False)
-        return bool(now) and not is_erased(now[0]) and entry_parts(now[0]) != parts
-
-    def _begin(self, tx: Transaction, conversation: ImportedConversation, key: str) -> str:
-        origin = {
-            "format": conversation.format,
-            "id": conversation.native_id,
-            "place": self._masker.mask_text(conversation.place),
-            "imported_ns": self._runtime.clock(),
-            "details": self._masker.mask_json(conversation.details),
-        }
-        first = next((m.claim_ns for m in conversation.messages if m.claim_ns is not None), None)
-        uid = self._runtime.new_id()
-        workspace = ensure_workspace(self._runtime, tx)
-        tx.put_stream(StreamInfo(uid, workspace, uid))
-        self._record(tx, uid, [(ConversationCreated(origin=origin), first)])
-        registers = {"title": conversation.title, "project": conversation.project}
-        for field, value in registers.items():
-            if value:
-                tx.put_metadata(uid, field, self._masker.mask_text(value))
-        tx.put_metadata(uid, "key", key)
-        return uid
-
-    def _record(self, tx: Transaction, uid: str, events: Sequence[Claimed]) -> None:
-        record(tx, uid, [Pending(event, self._runtime.new_id(), claim) for event, claim in events])
-
-    def _to_event(self, item: Identified) -> MessageAdded:
-        message = item.message
-        parts, native = self._masker.mask_message(message.parts, message.native)
-        return MessageAdded(
-            message_id=item.message_id,
-            role=message.role,
-            parent_id=item.parent_id,
-            hidden=message.hidden,
-            parts=parts,
-            usage=message.usage,
-            author=None if message.author is None else self._masker.mask_text(message.author),
-            source={
-                "id": message.native_id,
-                "hash": item.hash,
-                "place": self._masker.mask_text(message.place),
-            },
-            native=native.decode("utf-8", "surrogateescape"),
-        )
-
-    def _to_edit(self, item: Identified) -> list[Claimed]:
-        """A message whose source says something else now: its new words, and the new record."""
-        parts, native = self._masker.mask_message(item.message.parts, item.message.native)
-        source = {"id": item.message.native_id, "hash": item.hash, "place": item.message.place}
-        raw = native.decode("utf-8", "surrogateescape")
-        updated = SourceUpdated(message_id=item.message_id, source=source, native=raw)
-        edited = MessageEdited(message_id=item.message_id, new_parts=parts, reason="source changed")
-        return [(updated, item.message.claim_ns), (edited, item.message.claim_ns)]
-
-    def _finish(
-        self,
-        tx: Transaction,
-        uid: str,
-        conversation: ImportedConversation,
-        identified: Sequence[Identified],
-        key: str,
-    ) -> None:
-        """Move the head to where the source has it, and give a conversation without an id its new key."""
-        head = _head(conversation, identified)
-        row = tx.read.find_row(uid)
-        if head is not None and row is not None and row.head != head and tx.read.find_message(uid, head):
-            claim = conversation.messages[-1].claim_ns
-            self._record(tx, uid, [(HeadMoved(message_id=head), claim)])
-        if find_text(tx.read.read_registers(uid), "key") != key:
-            tx.put_metadata(uid, "key", key)
+        with self.runtime.backend.transaction() as tx:
+            settled = settle(self.runtime, tx, fence)
+            if unfinished:
+                self.keeper.finish(tx, self._totals(()))
+        self._count_settled(settled)
+        self.counts["pending_links"] = len(self._stated)
 
 
-def _is_deleted(reader: Reader, uid: str | None) -> bool:
-    stream = reader.find_stream(uid) if uid is not None else None
-    return stream is not None and stream.deleted
+class _DryRun(_Base):
+    """A run that only looks, and counts as a run would."""
 
+    def write(self, conversations: Iterable[Prepared]) -> None:
+        """Count what would be written."""
+        for prepared in conversations:
+            self._count(prepared)
+        self._count_links()
 
-def _keys(conversation: ImportedConversation, identified: Sequence[Identified]) -> list[str]:
-    """The keys that a conversation may be known by here; the first is the one that it has from now on."""
-    if conversation.native_id is not None:
-        return [f"{conversation.format}:{conversation.native_id}"]
-    hashes = [item.hash for item in reversed(identified)] or ["empty"]
-    return [f"{conversation.format}:{hash}" for hash in hashes]
+    def _count(self, prepared: Prepared) -> None:
+        there = next((self._coming[key] for key in prepared.keys if key in self._coming), None)
+        coming: dict[str, str] = {} if there is None else there
+        self._coming.update(dict.fromkeys(prepared.keys[:1], coming))
+        ready = [item for item in prepared.ready if coming.get(item.message_id) != item.hash]
+        changed = sum(item.changed or item.message_id in coming for item in ready)
+        state = prepared.state
+        if state == NEW and there is not None:
+            state = GROWN if ready else UNCHANGED
+        for item in ready:
+            self.secrets.update(item.masked)
+        self.secrets.update(prepared.masked if state == NEW else {})
+        self._count_files(ready)
+        coming.update((item.message_id, item.hash) for item in ready)
+        for link in (*prepared.links, *prepared.waiting_links):
+            named = link._replace(uid=prepared.uid or prepared.keys[0])
+            self._stated[named.field] = named
+        self.count(prepared, state, len(ready) - changed, changed)
 
+    def _count_files(self, ready: Sequence[Ready]) -> None:
+        for item in ready:
+            if item.message.files:
+                with Attachments() as files:
+                    self.refusals += files.fetch([item])
+                    stored = len(files.of(item))
+                    self.count_files(stored, len(item.message.files) - stored)
 
-def _deleted_sources(runtime: Runtime, reader: Reader) -> Iterator[str]:
-    """What says, in this workspace, that an imported conversation was deleted."""
-    info = find_workspace_info(runtime, reader)
-    for uid in info.streams if info is not None else ():
-        for register in reader.read_registers(uid):
-            if register.field.startswith(DELETED_SOURCE):
-                yield register.field
+    def _count_links(self) -> None:
+        with self.runtime.backend.reading() as reader:
+            fence = find_fence(self.runtime, reader)
+            waiting = dict(self._stated)
+            if fence is not None:
+                waiting.update((link.field, link) for _, link in awaited_in(reader, fence))
+            for field, link in waiting.items():
+                is_here = fence is not None and find_target(reader, fence, link) is not None
+                if is_here or link.key in self._coming:
+                    self.counts["recorded_links"] += 1
+                elif field in self._stated:
+                    self.counts["pending_links"] += 1
 
 
 _COUNTS = (
     "records",
     "messages",
     "conversations",
-    "new_conversations",
-    "grown_conversations",
-    "unchanged_conversations",
-    "deleted_conversations",
+    *(f"{state}_conversations" for state in (NEW, GROWN, UNCHANGED, DELETED)),
     "added_messages",
     "known_messages",
     "changed_messages",
     "merged_records",
+    "attachments",
+    "stored_attachments",
+    "kept_references",
+    "recorded_links",
+    "known_links",
+    "pending_links",
 )
-
-
-def _unknown(reader: Reader, uid: str, events: Sequence[Claimed]) -> list[Claimed]:
-    """The events without messages that another import of the same source has brought meanwhile."""
-    return [
-        (event, claim)
-        for event, claim in events
-        if not (isinstance(event, MessageAdded) and reader.find_message(uid, event.message_id))
-    ]
-
-
-def _head(conversation: ImportedConversation, identified: Sequence[Identified]) -> str | None:
-    if conversation.head_native_id is None:
-        return None
-    wanted = conversation.head_native_id
-    return next((i.message_id for i in reversed(identified) if i.message.native_id == wanted), None)

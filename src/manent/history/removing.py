@@ -62,11 +62,26 @@ def remove(
     Raises:
         SparedError: it is spared and `force` is not given.
     """
-    here = runtime.processes.here()
-    reasons = find_reasons(tx.read, info, lambda owner: owner.process != here and _is_live(runtime, owner))
+    reasons = find_reasons_to_ask(runtime, tx.read, info)
     if reasons and not force:
         raise SparedError(conversation_id=info.id or info.uid, reasons=reasons)
     _delete(runtime, tx, info, reason)
+
+
+def find_reasons_to_ask(runtime: Runtime, reader: Reader, info: StreamInfo) -> tuple[str, ...]:
+    """Why a conversation that the caller named is spared; the caller's own claim is no reason."""
+    here = runtime.processes.here()
+    return find_reasons(reader, info, lambda owner: owner.process != here and _is_live(runtime, owner))
+
+
+def take_back(runtime: Runtime, tx: Transaction, info: StreamInfo, *, reason: str) -> set[str]:
+    """
+    Delete an imported conversation so that a later import may bring it again.
+
+    Returns:
+        The digests of its attachments: those that nothing else refers to are for `drop_unused`.
+    """
+    return _erase(runtime, tx, info, reason, mark=None)
 
 
 def prune(
@@ -104,8 +119,14 @@ def _least_active(reader: Reader, workspace: str) -> Iterator[StreamInfo]:
 
 
 def _delete(runtime: Runtime, tx: Transaction, info: StreamInfo, reason: str | None) -> None:
+    digests = _erase(runtime, tx, info, reason, mark=_source_mark(tx.read, info.uid))
+    drop_unused(tx, info.workspace, digests)
+
+
+def _erase(
+    runtime: Runtime, tx: Transaction, info: StreamInfo, reason: str | None, *, mark: str | None
+) -> set[str]:
     tips = tuple((tip.writer, tip.seq, tip.hash.hex()) for tip in tx.read.read_tips(info.uid))
-    mark = _source_mark(tx.read, info.uid)
     for own in own_streams(runtime, tx, info.workspace):  # of merged workspaces either may be parted again
         record(tx, own, pending(runtime, [ConversationDeleted(uid=info.uid, tips=tips, reason=reason)]))
         if mark is not None:
@@ -114,7 +135,7 @@ def _delete(runtime: Runtime, tx: Transaction, info: StreamInfo, reason: str | N
     for entry in stream(tx.read, info.uid):
         tx.erase_leaves(info.uid, entry.header.stamp, [leaf.name for leaf in entry.leaves])
     tx.delete_stream(info.uid)
-    drop_unused(tx, info.workspace, digests)
+    return digests
 
 
 def _source_mark(reader: Reader, uid: str) -> str | None:

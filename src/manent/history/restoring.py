@@ -28,7 +28,7 @@ from manent.codec.ndjson import (
 )
 from manent.errors import FormatError, MergeNeededError
 from manent.history.extending import StreamImport
-from manent.history.moves import MOVE_FIELD
+from manent.history.local_registers import is_local
 from manent.history.spooling import BlobSpool
 from manent.model.log import WorkspaceInfo
 from manent.storage.port import Backend, Transaction
@@ -178,7 +178,7 @@ class _Restoration:
         fields, writers = [r.field for r in record.registers], [t.writer for t in record.tips]
         if not (_rises(fields) and _rises(writers)):
             raise FormatError("a stream whose registers or tips are out of order", place=self._place)
-        if any(field.startswith(MOVE_FIELD) for field in fields):
+        if any(map(is_local, fields)):
             raise FormatError("a register that belongs to one store alone", place=self._place)
         if any(r.field in _TEXTS and not isinstance(r.value, str | None) for r in record.registers):
             raise FormatError("a register that is no text", place=self._place)

@@ -27,7 +27,8 @@ class Runtime(NamedTuple):
 
     `workspace` None is the owner's handle over all of them. `older_names` are what releases before would have
     called it: a workspace that has one of these is it. `processes` says who this process is and whether
-    another one still runs; `new_id` gives 32 random hexadecimal characters.
+    another one still runs; `new_id` gives 32 random hexadecimal characters. `allow_secrets` are kinds of
+    secrets that are not masked on the way in.
     """
 
     backend: Backend
@@ -37,6 +38,7 @@ class Runtime(NamedTuple):
     new_id: Callable[[], str] = new_uid
     processes: Processes = local_processes()
     older_names: tuple[Workspace, ...] = ()
+    allow_secrets: frozenset[str] = frozenset()
 
 
 class Target(NamedTuple):

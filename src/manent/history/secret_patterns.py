@@ -223,6 +223,15 @@ def kind_of_key(before: str) -> str | None:
     return None if is_other else _KINDS.get(words[-1])
 
 
+KINDS: frozenset[str] = frozenset(
+    (
+        *(rule.kind for rule in PREFIXED),
+        *_KINDS.values(),
+        *("private_key", "bearer_token", "basic_auth", "url_password", "telegram_token"),
+    )
+)
+"""Every kind that is told apart."""
+
 _PLACEHOLDER = re.compile(
     r"(?i)[<${%].*|(?:your|insert|enter|change|replace)[_-].*|.*(?:\*{3}|x{4}|\.\.\.).*"
     r"|changeme|password|passwd|pass|pwd|secret|token|user|username|(?-i:[A-Z]+(?:_[A-Z]+)+)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from manent.errors import InputError, NotFoundError, WorkspaceRequiredError
 from manent.history import addressing, beginning, removing, resuming
@@ -27,6 +27,10 @@ from manent.model.owners import Owner
 from manent.model.paging import Page, check_limit
 from manent.model.records import ConversationSummary, Hit, Statistics, StoredMessage, Turn
 from manent.storage.port import Listing, Transaction
+
+if TYPE_CHECKING:
+    from manent.history.imports import Imports
+    from manent.history.masked_secrets import Secrets
 
 LIST_LIMIT = 50
 SEARCH_LIMIT = 20
@@ -73,6 +77,20 @@ class Store(Whole):
     def roadmaps(self) -> Roadmaps:
         """Plans as trees, kept in this workspace."""
         return Roadmaps(self._runtime)
+
+    @property
+    def imports(self) -> Imports:
+        """What was imported into this workspace, and how it is undone."""
+        from manent.history.imports import Imports
+
+        return Imports(self._runtime)
+
+    @property
+    def secrets(self) -> Secrets:
+        """What was masked in this workspace: kinds and places."""
+        from manent.history.masked_secrets import Secrets
+
+        return Secrets(self._runtime)
 
     @property
     def workspaces(self) -> Workspaces:

@@ -15,6 +15,8 @@ from manent.codec import chain
 from manent.codec.receipt import RootHasher
 from manent.errors import MetadataError
 from manent.history.checking import StreamCheck
+from manent.history.import_records import is_damaged
+from manent.history.masked import MASKED_FIELD, to_masked
 from manent.history.moves import is_move, to_move
 from manent.history.recording import fold, open_leniently, stream
 from manent.history.runtime import Scratch
@@ -185,6 +187,10 @@ class Verifier:
         for register in filter(is_move, registers):
             if to_move(register) is None:
                 self._find_unreadable(info.uid, f"its register {register.field!r} is no move")
+        for register in registers:
+            is_masked = register.field.startswith(MASKED_FIELD) and register.value is not None
+            if is_damaged(register) or (is_masked and to_masked(register) is None):
+                self._find_unreadable(info.uid, f"its register {register.field!r} is no record")
         self._seq_max = max([self._seq_max, *(register.stamp.seq for register in registers)])
         key = next((register.value for register in registers if register.field == "key"), None)
         if isinstance(key, str) and all(

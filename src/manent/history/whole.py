@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from manent.history import exporting, following, restoring, verifying
@@ -89,7 +89,9 @@ class Whole:
         *,
         format: str,
         files: int = 1,
+        paths: Sequence[str] = (),
         dry_run: bool = False,
+        allow_secrets: Collection[str] = (),
         progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
         """
@@ -101,7 +103,14 @@ class Whole:
         from manent.history import importing
 
         return importing.import_items(
-            self._runtime, items, format=format, files=files, dry_run=dry_run, progress=progress
+            self._runtime,
+            items,
+            format=format,
+            files=files,
+            paths=paths,
+            dry_run=dry_run,
+            allow_secrets=allow_secrets,
+            progress=progress,
         )
 
     def import_lines(self, lines: Iterable[bytes], *, name: str = "import") -> Restored:

@@ -99,7 +99,12 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     `changed_messages` said something else than before;
     `conversations` = `new_` + `grown_` + `unchanged_` + `deleted_conversations` (those were deleted here and
     stay so; their messages count as known); refused records stand beside them.
-    `secrets` counts what was masked, by kind.
+    `secrets` counts what was masked, by kind; those of the kinds in `allowed_secrets` were left as they are.
+    `attachments` = `stored_attachments` + `kept_references`: of the messages that were added or changed, the
+    files whose bytes the source has; one that could not be read is kept as a reference and has a refusal.
+    `links` = `recorded_links` + `known_links` + `pending_links`: what the source tells of how conversations
+    came from each other; a pending one waits for its other end, or that was deleted here.
+    `import_id` names the record of the import; None when nothing was written.
     """
 
     format: str
@@ -117,6 +122,15 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     merged_records: int
     secrets: dict[str, int]
     refusals: tuple[Refusal, ...]
+    attachments: int = 0
+    stored_attachments: int = 0
+    kept_references: int = 0
+    links: int = 0
+    recorded_links: int = 0
+    known_links: int = 0
+    pending_links: int = 0
+    allowed_secrets: tuple[str, ...] = ()
+    import_id: str | None = None
 
     @property
     def ok(self) -> bool:

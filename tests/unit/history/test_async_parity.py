@@ -15,7 +15,9 @@ import pytest
 
 import manent
 from manent import aio, opening
-from manent.aio import AsyncRoadmaps, AsyncWorkspaces
+from manent.aio import AsyncImports, AsyncRoadmaps, AsyncSecrets, AsyncWorkspaces
+from manent.history.imports import Imports
+from manent.history.masked_secrets import Secrets
 from manent.history.relinking import Workspaces
 from manent.history.roadmaps import Roadmaps
 from manent.model.plans import Plan, PlanSnapshot, Step, StepStatus
@@ -26,11 +28,15 @@ PAIRS: list[tuple[type, type]] = [
     (manent.Conversation, manent.AsyncConversation),
     (Roadmaps, AsyncRoadmaps),
     (Workspaces, AsyncWorkspaces),
+    (Imports, AsyncImports),
+    (Secrets, AsyncSecrets),
 ]
 ATTRIBUTES = {
     "Store.url",
     "Store.wal_fallback_notice",
     "Store.roadmaps",
+    "Store.imports",
+    "Store.secrets",
     "Store.workspaces",
     "Conversation.id",
 }
