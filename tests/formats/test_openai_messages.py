@@ -172,12 +172,12 @@ def test_the_name_is_the_author_but_on_a_tool_it_is_the_tools(tmp_path: Path) ->
         ({"type": "refusal", "refusal": "no"}, NoticePart("refusal", "no")),
         (
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": "low"}},
-            FilePart(media_type="image/png", uri="data:image/png;base64,AAAA"),
+            FilePart(media_type="image/png", size_bytes=3),
         ),
         ({"type": "image_url", "image_url": "https://x/y.png"}, FilePart(uri="https://x/y.png")),
         (
             {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
-            FilePart(media_type="audio/wav", uri="data:audio/wav;base64,AAAA"),
+            FilePart(media_type="audio/wav", size_bytes=3),
         ),
         ({"type": "file", "file": {"file_id": "f1", "filename": "a.pdf"}}, FilePart("a.pdf", uri="f1")),
         ({"type": "smell", "smell": 1}, OpaquePart({"type": "smell", "smell": 1}, "openai-messages:smell")),
@@ -186,6 +186,55 @@ def test_the_name_is_the_author_but_on_a_tool_it_is_the_tools(tmp_path: Path) ->
 )
 def test_a_piece_of_content_is_a_part(piece: object, part: AnyPart, tmp_path: Path) -> None:
     assert parts_of(tmp_path, role="user", content=[piece]) == (part,)
+
+
+def test_the_bytes_of_a_data_url_are_read_when_they_are_wanted(tmp_path: Path) -> None:
+    url = "data:image/png;base64,iVBORw=="
+    content = [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": url}}]
+
+    found = read_message(tmp_path, role="user", content=content)
+
+    assert found.parts == (TextPart("see"), FilePart(media_type="image/png", size_bytes=4))
+    assert [(place, b"".join(read())) for place, read in found.files] == [(1, b"\x89PNG")]
+
+
+@pytest.mark.parametrize(
+    "url", ["data:image/png;base64,A*AA", "data:text/plain,hi", "data:image/png;base64,AAA"]
+)
+def test_a_data_url_that_is_no_base64_stays_as_it_is(url: str, tmp_path: Path) -> None:
+    found = read_message(tmp_path, role="user", content=[{"type": "image_url", "image_url": {"url": url}}])
+
+    (part,) = found.parts
+    assert isinstance(part, FilePart)
+    assert (part.uri, found.files) == (url, ())
+
+
+def test_a_file_beyond_the_bound_is_left_in_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # I-3
+    monkeypatch.setattr("manent.formats.data_urls.FILE_BYTES_MAX", 2)
+    url = "data:image/png;base64,AAAA"
+
+    found = read_message(tmp_path, role="user", content=[{"type": "image_url", "image_url": {"url": url}}])
+
+    assert (found.parts, found.files) == ((FilePart(media_type="image/png", size_bytes=3),), ())
+    assert url.encode() in found.native
+
+
+def test_the_weight_of_a_message_is_kept_beside_it(tmp_path: Path) -> None:
+    assert read_message(tmp_path, role="assistant", content="hi", weight=0).metadata == {"weight": 0}
+
+
+def test_an_old_function_call_and_its_result_have_no_ids(tmp_path: Path) -> None:
+    called = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{no"}}
+    file = write_lines(
+        tmp_path / "chat.jsonl", {"messages": [called, {"role": "function", "name": "f", "content": "ok"}]}
+    )
+
+    assert [found.parts for found in read_one(file).messages] == [
+        (ToolCallPart("f", "{no"),),
+        (ToolResultPart("ok", name="f"),),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_an_interrupted_import_says_what_stays(desk: Desk, monkeypatch: pytest.M
 def test_an_interrupted_export_leaves_no_file(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # U-1
     desk.begin()
     before = sorted(desk.folder.iterdir())
-    monkeypatch.setattr("manent.cli.export._copy", interrupt)
+    monkeypatch.setattr("manent.formats.placing._put_in_place", interrupt)
 
     result = desk.type("export", desk.folder / "out.ndjson")
 

@@ -185,7 +185,16 @@ def test_export_tells_the_file(desk: Desk) -> None:  # U-3
     answer = desk.read("export", target)
 
     data = target.read_bytes()
-    assert answer == {"path": str(target), "lines": data.count(b"\n"), "bytes": len(data)}
+    assert answer == {
+        "path": str(target),
+        "format": "ndjson",
+        "conversations": 1,
+        "messages": None,
+        "attachments": 0,
+        "lines": data.count(b"\n"),
+        "bytes": len(data),
+        "left_out": {},
+    }
 
 
 def test_import_tells_a_report_for_each_path(desk: Desk) -> None:  # U-3

@@ -46,7 +46,10 @@ SAMPLES: Mapping[str, Sequence[Sequence[str]]] = {
     "imports list": [["imports", "list"]],
     "imports undo": [["imports", "undo", "IMPORT", "--dry-run"], ["imports", "undo", "IMPORT", "--yes"]],
     "secrets list": [["secrets", "list"], ["secrets", "list", "--limit", "1"]],
-    "export": [["export", "out.ndjson"]],
+    "export": [
+        *(["export", "--format", name, f"out.{name}"] for name in ("ndjson", "archive", "openai", "chatgpt")),
+        ["export", "--format", "markdown", "--conversation", "ID", "out.md"],
+    ],
     "migrate-legacy": [["migrate-legacy", "old", "--dry-run"], ["migrate-legacy", "old"]],
     "verify": [["verify"], ["verify", "--make-receipt"]],
     "doctor": [["doctor"], ["doctor", "--quick"]],

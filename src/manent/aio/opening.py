@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 
 from manent import opening
 from manent.aio.store import AsyncStore
-from manent.aio.twins import long_write
+from manent.aio.twins import long_read, long_write
 from manent.aio.workers import Lane, Workers
 from manent.history.store import Store
 
@@ -91,3 +91,6 @@ import_path = long_write(opening.import_path)
 
 restore_path = long_write(opening.restore_path)
 """`opening.restore_path` for an event loop. A cancelled call that has begun runs to its end."""
+
+export_path = long_read(opening.export_path)
+"""`opening.export_path` for an event loop. A cancelled export ends at the next line or conversation."""

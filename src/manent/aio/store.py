@@ -17,7 +17,7 @@ from manent.aio.workers import Lane, Workers
 from manent.aio.workspaces import AsyncWorkspaces
 from manent.history import restoring
 from manent.history.conversation import Conversation
-from manent.history.restoring import Restored
+from manent.history.restoring import ReadBlob, Restored
 from manent.history.resuming import Resumption
 from manent.history.store import Store
 from manent.model.imported import ImportedConversation, ImportReport, Refusal
@@ -232,7 +232,11 @@ class AsyncStore(Twin[Store]):
         return await self._workers.run(Lane.LONG_WRITE, work, interruption=interruption)
 
     async def import_lines(
-        self, lines: Iterable[bytes] | AsyncIterable[bytes], *, name: str = "import"
+        self,
+        lines: Iterable[bytes] | AsyncIterable[bytes],
+        *,
+        name: str = "import",
+        read_blob: ReadBlob | None = None,
     ) -> Restored:
         """
         As `Store.import_lines`.
@@ -240,16 +244,17 @@ class AsyncStore(Twin[Store]):
         Args:
             lines: those of an async iterator may be cut anywhere, and are kept aside until all have come: the
                 store's lock never waits for them. Any other iterator is read on a thread.
+            read_blob: called on a thread.
         """
         if not isinstance(lines, AsyncIterable):
-            return await self._import_lines(lines, name)
+            return await self._import_lines(lines, name, read_blob)
         spool = Spool()
         async with self._workers.keeping(spool.close):
             async for piece in in_pieces(lines):
                 await self._workers.run(Lane.LONG_WRITE, partial(spool.write, piece))
-            return await self._import_lines(restoring.read_lines(spool.read()), name)
+            return await self._import_lines(restoring.read_lines(spool.read()), name, read_blob)
 
-    async def _import_lines(self, lines: Iterable[bytes], name: str) -> Restored:
+    async def _import_lines(self, lines: Iterable[bytes], name: str, read_blob: ReadBlob | None) -> Restored:
         interruption = Interruption()
-        work = partial(self._sync.import_lines, interruption.heeding(lines), name=name)
+        work = partial(self._sync.import_lines, interruption.heeding(lines), name=name, read_blob=read_blob)
         return await self._workers.run(Lane.LONG_WRITE, work, interruption=interruption)

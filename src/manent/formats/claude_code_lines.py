@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manent.formats.blocks import content_to_parts, read_usage, text_or_none
+from manent.formats.claude_code_markup import find_markup
 from manent.formats.times import read_claim
 from manent.model.parts import AnyPart, NoticePart, OpaquePart, TextPart, ToolResultPart, Usage
 
@@ -114,6 +115,9 @@ def _read_spoken(record: Record, kind: str, message: Any, line: dict[str, Any]) 
         record.role, record.parts = kind, (OpaquePart(data=message, origin=NAME),)
         return
     record.parts = content_to_parts(message["content"], NAME)
+    if kind == "user":
+        record.parts, is_injected = find_markup(record.parts)
+        record.hidden = record.hidden or is_injected
     is_result = bool(record.parts) and all(isinstance(part, ToolResultPart) for part in record.parts)
     record.role = "tool" if is_result else kind
     if line.get("isApiErrorMessage") is True:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from manent.formats.claude_code_lines import Record
+from manent.formats.data_urls import take_files
 from manent.formats.notes import Notes
 from manent.model.imported import ImportedMessage
 from manent.model.parts import AnyPart, ToolCallPart, ToolResultPart, Usage
@@ -34,11 +35,16 @@ class Draft:
 
 @dataclass(slots=True)
 class Tree:
-    """The messages of a conversation, parents first, and the one at which the source stands."""
+    """
+    The messages of a conversation, parents first, and the one at which the source stands.
+
+    `natives`: uuid of each record → native id of the message that it is in.
+    """
 
     messages: tuple[ImportedMessage, ...]
     head_native_id: str | None
     notes: Notes = field(default_factory=Notes)
+    natives: dict[str, str | None] = field(default_factory=dict)
 
 
 def build_tree(records: Sequence[Record], *, elsewhere: frozenset[str] = frozenset()) -> Tree:
@@ -61,6 +67,7 @@ def build_tree(records: Sequence[Record], *, elsewhere: frozenset[str] = frozens
         messages=tuple(_to_message(draft) for draft in _parents_first(merge.drafts)),
         head_native_id=head.native_id if head else None,
         notes=notes,
+        natives={uuid: draft.native_id for uuid, draft in merge.by_uuid.items()},
     )
 
 
@@ -242,9 +249,11 @@ def _parents_first(drafts: Sequence[Draft]) -> list[Draft]:
 
 def _to_message(draft: Draft) -> ImportedMessage:
     record, parent = draft.record, draft.parent
+    parts, files = take_files(tuple(draft.parts))
     return ImportedMessage(
         role=record.role,
-        parts=tuple(draft.parts),
+        parts=parts,
+        files=files,
         native=b"\n".join(draft.raws),
         place=record.place,
         native_id=draft.native_id,

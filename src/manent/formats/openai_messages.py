@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from manent.errors import FormatError
 from manent.formats import jsontext
+from manent.formats.data_urls import take_files
 from manent.formats.openai_parts import NAME, message_to_parts
 from manent.formats.source import Line, Source
 from manent.model.imported import ImportedConversation, ImportedMessage, Refusal
@@ -139,9 +140,12 @@ def _to_conversation(found: _Found) -> Iterator[ImportedConversation | Refusal]:
 def _to_message(message: dict[str, Any], role: str, place: str) -> ImportedMessage:
     name = message.get("name")
     is_tool = role in ("tool", "function")
+    parts, files = take_files(message_to_parts(message, role))
     return ImportedMessage(
         role=_ROLES.get(role, role),
-        parts=message_to_parts(message, role),
+        parts=parts,
+        files=files,
+        metadata={"weight": message["weight"]} if "weight" in message else None,
         native=jsontext.dumps(message),
         place=place,
         follows=True,

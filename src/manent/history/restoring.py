@@ -36,6 +36,9 @@ from manent.storage.port import Backend, Transaction
 ChooseWorkspace = Callable[[Transaction], str]
 """Gives the uid of the workspace that takes every conversation."""
 
+ReadBlob = Callable[[str], Iterable[bytes]]
+"""Gives the bytes of a blob by its digest, in pieces. May raise FormatError: there is none, or not whole."""
+
 _TEXTS = frozenset(("title", "persona", "key", "project", "end_reason"))
 N = TypeVar("N", str, tuple[str, str])
 
@@ -57,7 +60,12 @@ def is_export(head: bytes) -> bool:
 
 
 def restore(
-    backend: Backend, lines: Iterable[bytes], *, into: ChooseWorkspace | None = None, name: str = "import"
+    backend: Backend,
+    lines: Iterable[bytes],
+    *,
+    into: ChooseWorkspace | None = None,
+    name: str = "import",
+    read_blob: ReadBlob | None = None,
 ) -> Restored:
     """
     Import an export.
@@ -66,13 +74,14 @@ def restore(
         lines: its lines, each with its LF.
         into: where every conversation goes; None keeps the workspaces of the export.
         name: what to call the file in errors.
+        read_blob: reads a blob that the lines only name, as those of an archive do; else they hold it.
 
     Raises:
         FormatError: a line is damaged, or the file is not whole. Nothing was written.
         MergeNeededError: it brings another history of something that is here. Nothing was written.
     """
     with BlobSpool() as blobs:
-        run = _Restoration(blobs, into, name)
+        run = _Restoration(blobs, into, name, read_blob)
         with backend.transaction() as tx:
             run.read(tx, lines)
             for workspace, chunks in blobs.read():
@@ -83,8 +92,11 @@ def restore(
 class _Restoration:
     """One import, line by line."""
 
-    def __init__(self, blobs: BlobSpool, into: ChooseWorkspace | None, name: str) -> None:
+    def __init__(
+        self, blobs: BlobSpool, into: ChooseWorkspace | None, name: str, read_blob: ReadBlob | None = None
+    ) -> None:
         self._blobs = blobs
+        self._read_blob = read_blob
         self._into = into
         self._name = name
         self._line = 0
@@ -130,7 +142,7 @@ class _Restoration:
         if record is None:
             self._take_event(line)
             return
-        self._check_order(_order_of(record), again=isinstance(record, BlobRecord))
+        self._check_order(_order_of(record), again=isinstance(record, BlobRecord) and self._read_blob is None)
         self._finish_stream()
         match record:
             case HeaderRecord():
@@ -219,7 +231,15 @@ class _Restoration:
             raise FormatError("a damaged blob", place=self._place)
         if record.workspace not in self._workspaces:
             raise FormatError("a blob of a workspace that the file does not name", place=self._place)
-        self._blobs.add(self._workspaces[record.workspace], record.digest, data)
+        workspace = self._workspaces[record.workspace]
+        if self._read_blob is None:
+            self._blobs.add(workspace, record.digest, data)
+            return
+        if data:
+            raise FormatError("a blob among the lines of an archive", place=self._place)
+        self._blobs.add(workspace, record.digest, b"")
+        for piece in self._read_blob(record.digest):
+            self._blobs.add(workspace, record.digest, piece)
 
     def _take_end(self, tx: Transaction, record: EndRecord) -> None:
         if damaged := self._blobs.find_damaged():

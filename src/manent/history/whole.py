@@ -113,11 +113,21 @@ class Whole:
             progress=progress,
         )
 
-    def import_lines(self, lines: Iterable[bytes], *, name: str = "import") -> Restored:
+    def import_lines(
+        self,
+        lines: Iterable[bytes],
+        *,
+        name: str = "import",
+        read_blob: restoring.ReadBlob | None = None,
+    ) -> Restored:
         """
         Take in lines that `export_lines` gave, all or nothing.
 
         On the owner's handle workspaces come back as they were; else everything goes into this workspace.
+
+        Args:
+            name: what to call the file in errors.
+            read_blob: reads an attachment by its digest, for the lines of an archive, which only name them.
 
         Raises:
             FormatError: a line is damaged or the file was cut.
@@ -125,4 +135,4 @@ class Whole:
         """
         fenced = self._runtime.workspace is not None
         into = partial(ensure_workspace, self._runtime) if fenced else None
-        return restoring.restore(self._runtime.backend, lines, into=into, name=name)
+        return restoring.restore(self._runtime.backend, lines, into=into, name=name, read_blob=read_blob)

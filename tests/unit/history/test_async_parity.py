@@ -197,7 +197,7 @@ def test_a_twin_takes_what_its_method_takes(cls: type, twin: type, name: str) ->
     assert awaited.__doc__
 
 
-@pytest.mark.parametrize("name", ["import_path", "restore_path"])
+@pytest.mark.parametrize("name", ["export_path", "import_path", "restore_path"])
 def test_what_takes_in_paths_has_a_twin_too(name: str) -> None:
     assert parameters(getattr(aio, name)) == parameters(getattr(opening, name))
 
