@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
 import select
 import shlex
 import struct
@@ -33,6 +34,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 COLUMNS, LINES = 96, 60
 TIMEOUT_S = 60
+PARTLY = 3
+"""The exit code of an import that named something it could not read."""
 
 
 class Scene(NamedTuple):
@@ -42,7 +45,8 @@ class Scene(NamedTuple):
     Args:
         name: the file, without its ending.
         title: what stands in the title bar.
-        commands: as somebody types them; `{id}` is the beginning of the id of the conversation listed first.
+        commands: as somebody types them; `{Word}` stands for the beginning of the id of the conversation
+            whose title begins so.
     """
 
     name: str
@@ -54,15 +58,15 @@ SCENES: Sequence[Scene] = (
     Scene(
         "first-minute",
         "from years of chats to a hit",
-        ("manent import samples", "manent search spare key", "manent list --limit 5"),
+        ("manent import samples", "manent search carnations clean", "manent list --limit 6"),
     ),
-    Scene("reading", "reading a conversation", ("manent show {id}",)),
+    Scene("reading", "reading a conversation", ("manent show {Flowers}",)),
     Scene(
         "context",
         "what a model is told",
-        ("manent context {id} 'Where is the spare key?' --recent 2",),
+        ("manent context {Flowers} 'How often do carnations get water?' --recent 2 --related 3",),
     ),
-    Scene("proof", "the record proves itself", ("manent verify", "manent doctor --quick")),
+    Scene("proof", "the record proves itself", ("manent stats", "manent verify", "manent imports list")),
 )
 
 SVG = """\
@@ -117,7 +121,7 @@ def draw(scene: Scene, environment: Mapping[str, str]) -> str:
     """The picture of a scene."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     for number, line in enumerate(scene.commands):
-        command = line.replace("{id}", first_id(environment)) if "{id}" in line else line
+        command = re.sub(r"\{(\w+)\}", lambda found: id_of(found[1], environment), line)
         console.print(
             Text("\n" * bool(number) + "$ ", style="bold green"), Text(command, style="bold"), sep=""
         )
@@ -127,12 +131,12 @@ def draw(scene: Scene, environment: Mapping[str, str]) -> str:
     return svg.replace("\u00a0", "&#160;")
 
 
-def first_id(environment: Mapping[str, str]) -> str:
-    """The beginning of the id of the conversation that was active last."""
+def id_of(beginning: str, environment: Mapping[str, str]) -> str:
+    """The beginning of the id of the conversation whose title begins so."""
     told = subprocess.run(
-        ("manent", "list", "--limit", "1"), env=dict(environment), cwd=ROOT, capture_output=True, check=True
-    )
-    return told.stdout.decode().split()[0]
+        ("manent", "list"), env=dict(environment), cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    return next(line.split()[0] for line in told.splitlines() if f"  {beginning}" in line)
 
 
 def shown(command: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -148,7 +152,7 @@ def shown(command: Sequence[str], environment: Mapping[str, str]) -> str:
         os.close(theirs)
         output = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
-    if process.returncode:
+    if process.returncode not in (0, PARTLY):
         sys.exit(f"draw.py: {shlex.join(command)} ended with {process.returncode}")
     lines = output.decode("utf-8").replace("\r\n", "\n").split("\n")
     return "\n".join(line.rpartition("\r")[2] for line in lines).rstrip()

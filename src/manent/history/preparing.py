@@ -23,9 +23,13 @@ from manent.history.workspaces import find_fence, find_workspace_info
 from manent.model.events import MessageAdded
 from manent.model.ids import Stamp
 from manent.model.imported import ImportedConversation, ImportedMessage
-from manent.model.parts import AnyPart, FilePart
+from manent.model.metadata import title_of
+from manent.model.parts import AnyPart, FilePart, plain_text
 from manent.model.rows import MessageRow
 from manent.storage.port import Reader
+
+_WORDS_READ_MAX = 400
+"""Characters of a question that its title is made of."""
 
 NEW, GROWN, UNCHANGED, DELETED = "new", "grown", "unchanged", "deleted"
 
@@ -133,6 +137,8 @@ class Preparer:
         prepared = _leave(conversation, NEW if uid is None else GROWN if ready else UNCHANGED)
         if uid is None:
             prepared.origin = self._mask_origin(conversation, masked)
+            if prepared.origin.title is None:
+                prepared.origin = msgspec.structs.replace(prepared.origin, title=_first_words(ready))
         prepared.masked = dict(masked)
         prepared.keys, prepared.uid, prepared.ready = keys, uid, ready
         prepared.head = _head(conversation, identified)
@@ -190,6 +196,14 @@ class Preparer:
             changes["metadata"] = masker.mask_json(message.metadata, masked)
         message = msgspec.structs.replace(message, **changes)
         return Ready(item.message_id, item.parent_id, item.hash, message, dict(masked))
+
+
+def _first_words(ready: Sequence[Ready]) -> str | None:
+    """A title for a conversation whose source gives none: how the first question begins, masked as it is."""
+    asked = (r.message for r in ready if r.message.role == "user" and not r.message.hidden)
+    words = (plain_text(message.parts).strip() for message in asked)
+    question = next(filter(None, words), None)
+    return title_of(" ".join(question[:_WORDS_READ_MAX].split())) if question else None
 
 
 def find_by_keys(reader: Reader, fence: str | None, keys: Sequence[str]) -> str | None:

@@ -14,6 +14,7 @@ import manent
 from manent.errors import InputError
 from manent.history import fetching, shelving
 from manent.model.events import ConversationLinked
+from manent.model.imported import ImportedConversation
 from manent.model.imports import MaskedSecret
 from manent.parts import FilePart, TextPart, ToolResultPart
 from tests.unit.history.sources import (
@@ -277,6 +278,29 @@ def test_what_does_not_fit_into_memory_comes_in_the_same_way(
         assert seen(store) == seen(plain)
         assert (report.secrets, report.stored_attachments) == (expected.secrets, 5)
         assert the_file(by_key(store, "s3")).state == "stored"
+
+
+# --- titles
+
+
+@pytest.mark.parametrize(
+    ("talk", "title"),
+    [
+        (a_talk(a_message("  How do I\n\tfind it?  ", id="m1"), title="given"), "given"),
+        (a_talk(a_message("  How do I\n\tfind it?  ", id="m1")), "How do I find it?"),
+        (a_talk(a_message("답이요", id="m1", role="assistant"), a_message("질문이요", id="m2")), "질문이요"),
+        (a_talk(a_message("<reminder>", id="m1", hidden=True), a_message("mine", id="m2")), "mine"),
+        (a_talk(a_message(f"use {TOKEN} " + "x" * 99, id="m1")), "use [secret:github_token] xxxxxxxxxxxxxx"),
+        (a_talk(a_message("answer alone", id="m1", role="assistant")), ""),
+        (a_talk(a_message(" ", id="m1")), ""),
+    ],
+)
+def test_a_talk_without_a_title_is_called_as_its_first_question_begins(
+    store: manent.Store, talk: ImportedConversation, title: str
+) -> None:
+    store.import_items([talk], format="test")
+
+    assert by_key(store).title == title
 
 
 # --- secrets
