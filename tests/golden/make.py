@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import manent
 from manent import ROOT, Citation, Message, PhantomReach, ToolEvent, Usage
 from manent.codec.canonical import escape_name
@@ -40,7 +42,7 @@ from manent.model.events import (
     TurnState,
 )
 from manent.model.ids import Stamp
-from manent.model.imported import ImportedConversation, ImportedMessage
+from manent.model.imported import ImportedConversation, ImportedLink, ImportedMessage
 from manent.model.log import Pending, SealedEvent, StreamInfo
 from manent.model.parts import (
     FilePart,
@@ -63,6 +65,7 @@ from tests.golden.reading import OWNED, OWNER, WORKSPACES, read_everything, to_j
 
 HERE = Path(__file__).parent
 GARDEN, KITCHEN = WORKSPACES
+A_SECRET = "ghp_" + "a1B2" * 9
 
 ODD_TEXTS = (
     "",
@@ -267,15 +270,35 @@ def make_import(store: Store) -> None:
         native_id="n1",
         claim_ns=NOON_NS - 1,
     )
+    picture = ImportedMessage(
+        role="tool",
+        parts=(TextPart(f"the key is {A_SECRET}"), FilePart(name="a.png", media_type="image/png")),
+        native=b'{"role":"tool"}',
+        place="chat.jsonl line 2",
+        native_id="n2",
+        parent_native_id="n1",
+        metadata={"feedback": {"rating": "up"}},
+        files=((1, lambda: iter([b"\x89PNG ", b"drawn"])),),
+    )
     conversation = ImportedConversation(
         format="by hand",
-        messages=(message,),
+        messages=(message, picture),
         place="chat.jsonl",
         native_id="c-77",
         title="Imported",
         details={"v": 2},
     )
-    store.import_items([conversation], format="by hand")
+    later = ImportedConversation(
+        format="by hand",
+        messages=(msgspec.structs.replace(message, native=b"{}", native_id="n3"),),
+        place="chat.jsonl",
+        native_id="c-78",
+        links=(
+            ImportedLink(relation=CONTINUES, native_id="c-77", message_native_id="n2"),
+            ImportedLink(relation=COPIED_FROM, native_id="c-79"),
+        ),
+    )
+    store.import_items([conversation, later], format="by hand", paths=("chat.jsonl",))
 
 
 def make_strangers(store: Store, maker: Maker) -> None:

@@ -128,6 +128,19 @@ def test_its_owner_is_known(folder: Path, tmp_path: Path) -> None:  # M-1, O-1
         assert reader.find_owner(workspace, owned.id or "") == OWNER
 
 
+@pytest.mark.parametrize("folder", FOLDERS[1:], ids=lambda folder: folder.name)
+def test_its_import_is_on_record_and_can_be_undone(folder: Path, tmp_path: Path) -> None:  # M-1
+    with manent.open(unpacked(folder, tmp_path), workspace=WORKSPACES[1]) as store:
+        (record,) = store.imports.list()
+        masked = [(each.kind, each.import_id) for each in store.secrets.list()]
+
+        undone = store.imports.undo(record.id)
+
+        assert masked == [("github_token", record.id)]
+        assert (len(undone.deleted), undone.spared, list(store.imports.list())) == (2, (), [])
+        assert store.verify().ok
+
+
 @pytest.mark.parametrize(
     ("found", "expected", "told"),
     [

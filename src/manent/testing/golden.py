@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from manent.codec import canonical
+from manent.history.local_registers import is_local
 from manent.history.runtime import Runtime, Scratch
 from manent.history.store import Store
 from manent.model.records import ConversationSummary
@@ -101,7 +102,12 @@ def _beside(backend: Backend, uid: str) -> dict[str, Any]:
 
 
 def _registers(reader: Reader, uid: str) -> dict[str, Any]:
-    return {register.field: register.value for register in reader.read_registers(uid)}
+    """What an export carries; what belongs to one store alone is looked at where it is used."""
+    return {
+        register.field: register.value
+        for register in reader.read_registers(uid)
+        if not is_local(register.field)
+    }
 
 
 def _registers_of_workspace(reader: Reader, name: str) -> list[dict[str, Any]]:
