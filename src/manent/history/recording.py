@@ -44,14 +44,22 @@ def record(
         StoredEvent(entry.position, entry.header, entry.leaves, item.event)
         for entry, item in zip(tx.append(uid, pending), pending, strict=True)
     ]
-    view, waiting = _Memo(tx.read, row), _Waiting()
-    for event in stored:
-        changes = project(event, view)
-        tx.apply(uid, waiting.hold_back(changes, view.known_row(uid)) if len(stored) > 1 else changes)
-        view.follow(uid, changes)
-    if rest := waiting.release():
-        tx.apply(uid, rest)
+    view = _Memo(tx.read, row)
+    if len(stored) == 1:
+        tx.apply(uid, project(stored[0], view))
+    else:
+        _fold_together(tx, uid, stored, view)
     return stored
+
+
+def _fold_together(tx: Transaction, uid: str, events: Sequence[StoredEvent], view: _Memo) -> None:
+    """Fold several new events; what each of them changes of the conversation's own row is changed once."""
+    waiting = _Waiting()
+    for event in events:
+        changes = project(event, view)
+        tx.apply(uid, waiting.hold_back(changes, view.known_row(uid)))
+        view.follow(uid, changes)
+    tx.apply(uid, waiting.release())
 
 
 def adopt(tx: Transaction, events: Sequence[SealedEvent]) -> None:
